@@ -1,0 +1,1 @@
+"""The words of modeldyno as frozen types: needs the standard library and pydantic, nothing else."""

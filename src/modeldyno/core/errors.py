@@ -1,0 +1,51 @@
+"""The one error tree: each error is a sentence that ends in what to do, and carries its exit code."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class DynoError(Exception):
+    """Anything a user should read as a sentence instead of a traceback."""
+
+    exit_code = 1
+
+
+class InputError(DynoError):
+    """The user's input is wrong; nothing was started."""
+
+    exit_code = 2
+
+
+class UnknownName(InputError):
+    """A name that is not in the list of known ones; says the nearest and lists all."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.name = name
+        self.known = tuple(sorted(known))
+        super().__init__(f"Unknown {kind} '{name}'{self._nearest()}; known: {', '.join(self.known)}.")
+
+    def _nearest(self) -> str:
+        near = difflib.get_close_matches(self.name.lower(), [k.lower() for k in self.known], n=1, cutoff=0.5)
+        if not near:
+            return ""
+        match = next(k for k in self.known if k.lower() == near[0])
+        return f", did you mean '{match}'?"
+
+
+class JobError(DynoError):
+    """The job was understood but could not be done."""
+
+
+class Unsupported(DynoError):
+    """This combination cannot run here; the runner stores the case as `skipped` with the reason."""
+
+    def __init__(self, reason: str, remedy: str | None = None) -> None:
+        self.reason = reason
+        self.remedy = remedy
+        super().__init__(reason if remedy is None else f"{reason}; {remedy}")
+
+
+class InvalidMeasurement(DynoError):
+    """The case ran, but what came out may not be called a result; stored as `invalid`."""

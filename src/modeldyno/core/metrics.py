@@ -1,0 +1,88 @@
+"""The one metric table: what every metric is called, its unit, which way is better and how it is printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from modeldyno.core.errors import UnknownName
+
+
+class Direction(StrEnum):
+    LESS = "less"
+    MORE = "more"
+    NEITHER = "neither"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One row of the table."""
+
+    name: str
+    unit: str
+    direction: Direction
+    digits: int
+    """Significant digits in print."""
+    meaning: str
+
+
+def _row(name: str, unit: str, direction: str, digits: int, meaning: str) -> Metric:
+    return Metric(name, unit, Direction(direction), digits, meaning)
+
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        _row("latency_ms", "ms", "less", 4, "median host time of one step (one batch) in the steady state"),
+        _row("latency_mean_ms", "ms", "less", 4, "mean host time of one step"),
+        _row("latency_p90_ms", "ms", "less", 4, "90th percentile of the step time"),
+        _row("latency_p95_ms", "ms", "less", 4, "95th percentile of the step time"),
+        _row("latency_p99_ms", "ms", "less", 4, "99th percentile of the step time"),
+        _row("throughput_per_s", "items/s", "more", 4, "items per second: batch size over median step time"),
+        _row("device_time_ms", "ms", "less", 4, "median time the device itself was busy with one step"),
+        _row("device_time_cold_ms", "ms", "less", 4, "the same with the device's last-level cache flushed"),
+        _row("launch_gap_ms", "ms", "less", 4, "host time minus device time: large means launch-bound"),
+        _row("load_ms", "ms", "less", 4, "time to bring the model onto the device and make it ready"),
+        _row("build_ms", "ms", "less", 4, "time to construct or read the model and export it if needed"),
+        _row("first_ms", "ms", "less", 4, "time of the first step, with compilation and lazy allocation"),
+        _row("memory_peak_mb", "MB", "less", 4, "peak memory of the step: the device's own, else the worker's"),
+        _row("memory_average_mb", "MB", "less", 4, "mean memory over the steps of the memory pass"),
+        _row("memory_host_peak_mb", "MB", "less", 4, "peak resident memory of the worker process"),
+        _row("memory_reserved_mb", "MB", "less", 4, "peak memory the allocator holds from the device"),
+        _row("memory_fragmentation_mb", "MB", "less", 4, "reserved minus allocated memory at the peak"),
+        _row("memory_process_mb", "MB", "less", 4, "memory the driver accounts to the worker process"),
+        _row("energy_j", "J", "less", 4, "energy of one step"),
+        _row("power_w", "W", "less", 4, "mean power while stepping"),
+        _row("error_rel_l2", "", "less", 2, "relative L2 distance of the outputs from the reference"),
+        _row("compute_gflop", "GFLOP", "neither", 4, "floating-point operations of one step, counted on the graph"),
+        _row("compute_rate_gflops", "GFLOP/s", "more", 4, "counted operations over median step time"),
+    )
+}
+
+
+def metric(name: str) -> Metric:
+    """The row for `name`; an unknown name is an error that lists the known ones."""
+    try:
+        return METRICS[name]
+    except KeyError:
+        raise UnknownName("metric", name, METRICS) from None
+
+
+def significant(value: float, digits: int) -> str:
+    """`value` with this many significant digits and never in exponent form between 1e-4 and 1e15."""
+    if value == 0:
+        return "0"
+    text = f"{value:.{digits}g}"
+    if "e" in text and 1e-4 <= abs(value) < 1e15:
+        return f"{value:.0f}" if abs(value) >= 1 else f"{value:.{digits + 3}f}".rstrip("0")
+    return text
+
+
+def format_value(name: str, value: float, low: float | None = None, high: float | None = None) -> str:
+    """A value with unit and half-width of its interval, as people read it: `12.4 ms ± 0.2`."""
+    row = METRICS.get(name)
+    digits, unit = (row.digits, row.unit) if row else (4, "")
+    text = f"{significant(value, digits)} {unit}".rstrip()
+    if low is None or high is None:
+        return text
+    return f"{text} ± {significant((high - low) / 2, 2)}"

@@ -1,0 +1,250 @@
+"""What a platform, a session, a runtime and a workload must offer; optional abilities are protocols of their own.
+
+Generic code asks `isinstance(session, CountsEnergy)`, never which device it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from modeldyno.core.policy import Policy
+from modeldyno.core.types import (
+    Case,
+    Check,
+    Device,
+    MetricValue,
+    ModelInfo,
+    Outcome,
+    Placement,
+    Precision,
+    Probe,
+    ProfileRow,
+    Samples,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Arrays = dict[str, np.ndarray[Any, Any]]
+
+Step = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Lap:
+    """One reading of a stopwatch over one or more steps."""
+
+    host_ns: int
+    device_ns: int | None = None
+    """Time the device was busy; absent where host and device are the same."""
+
+
+class Session(Protocol):
+    """An open device. It owns its stopwatch: the only code that knows how this device synchronises."""
+
+    device: Device
+
+    def lap(self, step: Step, count: int) -> Lap:
+        """Run `step` `count` times; return when the device has finished, with the total times."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Platform(Protocol):
+    """One of the hardware backends."""
+
+    name: str
+    runtimes: tuple[str, ...]
+    """Runtimes that can drive it, the default first."""
+
+    def probe(self) -> Probe:
+        """What is here. Never raises, never imports a heavy package when the hardware cannot be there."""
+        ...
+
+    def refuses(self, case: Case) -> str | None:
+        """Why this platform cannot carry the case, known without trying; None when it may."""
+        ...
+
+    def open(self, index: int) -> Session: ...
+
+
+@runtime_checkable
+class TimesDevice(Protocol):
+    """A session whose device runs behind the host: can time the device alone."""
+
+    def device_lap(self, step: Step, cold: bool) -> Lap:
+        """One step with the launches queued up first, so that `device_ns` is free of launch latency.
+
+        With `cold`, the last-level cache is flushed outside the timed window."""
+        ...
+
+
+class MemoryMeter(Protocol):
+    def reset(self) -> None: ...
+
+    def sample(self) -> float:
+        """Memory in use now, in MB."""
+        ...
+
+    def metrics(self) -> dict[str, MetricValue]:
+        """Peaks since the reset."""
+        ...
+
+
+@runtime_checkable
+class CountsMemory(Protocol):
+    """A session with memory of its own to count."""
+
+    def memory_meter(self) -> MemoryMeter: ...
+
+
+@dataclass(frozen=True)
+class EnergyReading:
+    joules: float
+    source: str
+    """`counter` or `integrated`."""
+
+
+@runtime_checkable
+class CountsEnergy(Protocol):
+    """A session with an energy counter."""
+
+    def energy(self) -> EnergyReading | None:
+        """The cumulative reading now; None where the device offers none."""
+        ...
+
+
+@runtime_checkable
+class ReportsState(Protocol):
+    """A session that can tell about clocks, temperature, throttling and foreign load."""
+
+    def state(self) -> dict[str, float | str | bool]:
+        """A reading now, one taken before and one after the measurement."""
+        ...
+
+    def checks(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Check, ...]: ...
+
+
+@runtime_checkable
+class RunsTorch(Protocol):
+    """A session that PyTorch can address."""
+
+    def torch_device(self) -> str: ...
+
+
+@runtime_checkable
+class RunsOnnxruntime(Protocol):
+    """A session that ONNX Runtime can address."""
+
+    def ort_provider(self) -> tuple[str, dict[str, str]]:
+        """Execution provider and its options."""
+        ...
+
+
+@runtime_checkable
+class RunsOpenvino(Protocol):
+    """A session that OpenVINO can address."""
+
+    def openvino_device(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Trusted outputs of a model, evenly sampled where they are large."""
+
+    made_by: str
+    """E.g. `torch fp32 on cpu`."""
+    values: Arrays
+    """Flat, every `stride`-th value of each output."""
+    strides: dict[str, int]
+
+
+class Source(Protocol):
+    """A model at one batch size and shape, ready for any runtime to take what it needs."""
+
+    info: ModelInfo
+    build_ms: float
+    """Time spent so far on constructing, reading and exporting; 0 when all came from the cache."""
+
+    def inputs(self) -> Arrays: ...
+
+    def torch_model(self) -> Any:
+        """The fp32 module on the CPU, in evaluation mode. Raises Unsupported for a bare ONNX file."""
+        ...
+
+    def onnx_path(self) -> Path:
+        """The exported graph with static shapes, from the cache if it is there. Raises Unsupported."""
+        ...
+
+    def reference(self) -> Reference: ...
+
+
+class Loaded(Protocol):
+    """A model on a device, bound to its inputs."""
+
+    load_ms: float
+    step: Step
+    """Runs the model once; may return before the device has finished."""
+
+    def outputs(self) -> Arrays:
+        """The outputs of one step, as fp32 arrays on the host, named as in the reference."""
+        ...
+
+    def placement(self) -> Placement:
+        """Proof of where it ran; asked after the first step."""
+        ...
+
+
+@runtime_checkable
+class Profiles(Protocol):
+    """A loaded model that can tell where its time goes."""
+
+    def profile(self) -> tuple[ProfileRow, ...]: ...
+
+
+@runtime_checkable
+class TimesItself(Protocol):
+    """A loaded model that runs elsewhere (a browser page, a phone, a set of ranks) and keeps its own time there."""
+
+    def sample(self, policy: Policy) -> Samples: ...
+
+
+class Runtime(Protocol):
+    """What executes a model."""
+
+    name: str
+
+    def packages(self) -> tuple[str, ...]:
+        """Distributions whose versions decide the result."""
+        ...
+
+    def load(self, source: Source, session: Session, precision: Precision, case: Case) -> Loaded:
+        """Bring the model onto the device. Raises Unsupported with the reason where it cannot."""
+        ...
+
+
+@dataclass(frozen=True)
+class Bench:
+    """All a workload needs to measure one case."""
+
+    case: Case
+    policy: Policy
+    session: Session
+    process: int
+    """Which of the repeated processes this is."""
+    fresh: bool
+    """True for the first case of this process."""
+    note: Callable[[str], None]
+    """Tells the parent what is happening, for the progress line."""
+
+
+class Workload(Protocol):
+    """A kind of benchmark."""
+
+    name: str
+
+    def run(self, bench: Bench) -> Outcome: ...

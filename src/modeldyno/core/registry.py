@@ -1,0 +1,64 @@
+"""The folder is the registry: a module without a leading underscore is a member, imported only on use."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar, cast
+
+from modeldyno.core.errors import JobError, UnknownName
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Members of one package: its own modules, each with a `MEMBER`, and entry points of the same group name."""
+
+    def __init__(self, package: str, kind: str) -> None:
+        self._package = package
+        self._kind = kind
+        self._registered: dict[str, T] = {}
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted({*self._modules(), *self._entry_points(), *self._registered}))
+
+    def get(self, name: str) -> T:
+        """The member called `name`; an unknown name lists the known ones and suggests the nearest."""
+        if name in self._registered:
+            return self._registered[name]
+        if module := self._modules().get(name):
+            return cast("T", importlib.import_module(module).MEMBER)
+        if entry := self._entry_points().get(name):
+            return self._load(entry)
+        raise UnknownName(self._kind, name, self.names())
+
+    def all(self) -> tuple[T, ...]:
+        return tuple(self.get(name) for name in self.names())
+
+    def register(self, name: str) -> Callable[[T], T]:
+        """Decorator for members made in the running process."""
+
+        def add(member: T) -> T:
+            self._registered[name] = member
+            return member
+
+        return add
+
+    def _modules(self) -> dict[str, str]:
+        path = importlib.import_module(self._package).__path__
+        found = (info.name for info in pkgutil.iter_modules(path) if not info.name.startswith("_"))
+        return {name.replace("_", "-"): f"{self._package}.{name}" for name in found}
+
+    def _entry_points(self) -> dict[str, EntryPoint]:
+        return {entry.name: entry for entry in entry_points(group=self._package)}
+
+    def _load(self, entry: EntryPoint) -> T:
+        try:
+            return cast("T", entry.load())
+        except Exception as error:
+            raise JobError(
+                f"The {self._kind} plug-in '{entry.name}' ({entry.value}) does not load: {error}; "
+                "mend or uninstall the package that brings it."
+            ) from error
