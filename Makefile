@@ -1,0 +1,32 @@
+# make bench: set up and do the main job; make test: set up and run all tests.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+SUITE ?= suites/default.yaml
+
+.PHONY: bench test lint docs-check clean
+
+bench: $(READY)
+	$(BIN)/dyno detect
+	$(BIN)/dyno run $(SUITE) --quick
+
+test: $(READY)
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs-check: $(READY)
+	$(BIN)/python -m pytest tests/docs
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[cpu,cuda,dev]'
+	touch $@

@@ -1,0 +1,1 @@
+"""Pure functions that turn records into answers."""

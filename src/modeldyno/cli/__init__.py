@@ -1,0 +1,62 @@
+"""The command line: one file per command; the only place that prints."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+
+import typer
+
+from modeldyno.cli._print import print_error
+from modeldyno.core.errors import DynoError
+
+INTERRUPTED = 130
+
+
+def build() -> typer.Typer:
+    """All commands of the folder: a module brings a function of its own name, or an `app` with subcommands."""
+    app = typer.Typer(
+        name="dyno",
+        help="Which hardware should run my model, did it get slower, and can I trust this number?",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(_root)
+    for name in sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_")):
+        module = importlib.import_module(f"{__name__}.{name}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name)(getattr(module, name))
+    return app
+
+
+def _root(
+    debug: bool = typer.Option(False, "--debug", help="Show tracebacks."),  # noqa: ARG001 - main() looks at it
+    version: bool = typer.Option(False, "--version", help="Print the version and exit."),
+) -> None:
+    if version:
+        from modeldyno import __version__
+        from modeldyno.cli._print import print_line
+
+        print_line(__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    """Entry point: turns every error of the tree into one sentence and its exit code."""
+    debug = "--debug" in sys.argv
+    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
+    try:
+        build()(arguments)
+    except DynoError as error:
+        if debug:
+            raise
+        print_error(str(error))
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print_error("Interrupted.")
+        sys.exit(INTERRUPTED)

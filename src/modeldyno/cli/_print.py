@@ -1,0 +1,39 @@
+"""Where text leaves the program: results to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on stdout and nothing else."""
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def print_line(text: str) -> None:
+    sys.stdout.write(text + "\n")
+
+
+def print_table(*renderables: RenderableType) -> None:
+    for renderable in renderables:
+        _console().print(renderable)
+
+
+def print_warning(text: str) -> None:
+    sys.stderr.write(f"Warning: {text}\n")
+
+
+def print_error(text: str) -> None:
+    sys.stderr.write(f"Error: {text}\n")
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    # A pipe has no width of its own; 160 columns keep every table on one line per row.
+    return Console(width=None if sys.stdout.isatty() else 160, highlight=False)

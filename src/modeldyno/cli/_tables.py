@@ -1,0 +1,104 @@
+"""Records as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from modeldyno.core.metrics import METRICS, format_value
+from modeldyno.core.types import Case, Record, Status
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from modeldyno.analysis.best import Best
+
+DEFAULT_METRICS = ("latency_ms", "throughput_per_s", "memory_peak_mb")
+_HEADINGS = {"latency_ms": "latency", "throughput_per_s": "throughput", "memory_peak_mb": "peak memory"}
+
+
+def record_table(records: Iterable[Record], metrics: Sequence[str] = DEFAULT_METRICS) -> Table:
+    """Records that have numbers, one row each."""
+    headings = [_HEADINGS.get(name, name) for name in metrics]
+    table = new_table("Results", ["model", "on", "runtime", "precision", "batch", "shape", *headings, "verdict"])
+    for record in records:
+        case = record.case
+        cells = [case.model, case.target, case.runtime, case.precision.value, str(case.batch), shape_text(case)]
+        table.add_row(*cells, *(metric_text(record, name) for name in metrics), verdict_text(record))
+    return table
+
+
+def problem_table(records: Iterable[Record]) -> Table:
+    """Records without numbers, and why."""
+    table = new_table("Not measured", ["model", "on", "runtime", "precision", "batch", "status", "reason"])
+    for record in records:
+        case = record.case
+        reason = "; ".join(part for part in (record.reason, record.remedy) if part)
+        cells = [case.model, case.target, case.runtime, case.precision.value, str(case.batch)]
+        table.add_row(*cells, record.status.value, reason)
+    return table
+
+
+def best_table(by_latency: Sequence[Best], by_throughput: Sequence[Best]) -> Table:
+    """What to use for each model."""
+    table = new_table("What to use", ["model", "lowest latency", "", "highest throughput", ""])
+    throughput = {best.model: best for best in by_throughput}
+    for best in by_latency:
+        table.add_row(best.model, *_choice(best), *_choice(throughput[best.model]))
+    return table
+
+
+def _choice(best: Best) -> tuple[str, str]:
+    case = best.record.case
+    name = f"{case.target} {case.runtime} {case.precision.value} batch {case.batch}"
+    rivals = [r.case for r in best.ties if (r.case.target, r.case.runtime) != (case.target, case.runtime)]
+    if rivals:
+        name += f" (same within error: {rivals[0].target} {rivals[0].runtime})"
+    return name, metric_text(best.record, best.metric)
+
+
+def plan_table(cases: Iterable[tuple[Case, str]]) -> Table:
+    table = new_table("Plan", ["model", "on", "runtime", "precision", "batch", "shape", "workload", "what will happen"])
+    for case, fate in cases:
+        cells = [case.model, case.target, case.runtime, case.precision.value, str(case.batch), shape_text(case)]
+        table.add_row(*cells, case.workload, fate)
+    return table
+
+
+def shape_text(case: Case) -> str:
+    return " ".join(f"{axis} {size}" for axis, size in case.shape.items())
+
+
+def metric_text(record: Record, name: str) -> str:
+    metric = record.metrics.get(name)
+    if metric is None:
+        return "-"
+    if metric.value is None:
+        return metric.note or "-"
+    return format_value(name, metric.value, metric.low, metric.high)
+
+
+def verdict_text(record: Record) -> str:
+    """The passport's verdict with the names of what speaks against the number."""
+    if record.passport is None:
+        return "-"
+    concerns = ", ".join(check.name.replace("_", " ") for check in record.passport.concerns)
+    return f"{record.passport.verdict.value}: {concerns}" if concerns else record.passport.verdict.value
+
+
+def one_line(record: Record) -> str:
+    """A record as a line of progress."""
+    if record.status is Status.OK and "latency_ms" in record.metrics:
+        return f"{record.case.label}: {metric_text(record, 'latency_ms')}"
+    return f"{record.case.label}: {record.status.value} ({record.reason})"
+
+
+def new_table(title: str, columns: Sequence[str]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    numeric = {*METRICS, *_HEADINGS.values(), "batch"}
+    for column in columns:
+        table.add_column(column, justify="right" if column in numeric else "left", overflow="fold")
+    return table

@@ -1,0 +1,257 @@
+"""`dyno run`: measure models, or the cases of a suite, and keep every result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from modeldyno.cli._options import JsonOption, StoreOption, comma_list
+
+if TYPE_CHECKING:
+    from modeldyno.core.policy import Policy
+    from modeldyno.core.types import Case, Record
+    from modeldyno.runner.plan import Plan
+    from modeldyno.runner.suite import Suite
+    from modeldyno.store.store import Store
+
+SUITE_ENDINGS = {".yaml", ".yml", ".toml"}
+
+
+def run(
+    targets: Annotated[
+        list[str] | None, typer.Argument(metavar="MODEL... | SUITE.yaml", help="Models, or one suite file.")
+    ] = None,
+    on: Annotated[str, typer.Option("--on", help="Platforms or devices: cpu,cuda:0; auto = all found here.")] = "auto",
+    runtime: Annotated[str, typer.Option(help="Runtimes; auto = the platform's first, all = each.")] = "auto",
+    workload: Annotated[str, typer.Option(help="Kinds of benchmark.")] = "inference",
+    precision: Annotated[str, typer.Option(help="fp32, bf16, fp16, int8.")] = "fp32",
+    batch: Annotated[str, typer.Option(help="Batch sizes.")] = "1",
+    seq: Annotated[str | None, typer.Option(help="Sequence lengths, for models that have one.")] = None,
+    shape: Annotated[list[str] | None, typer.Option(help="Sizes of other axes: --shape decoder_seq=8,16.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help="Case options: --option threads=1,2.")] = None,
+    weights: Annotated[str, typer.Option(help="auto, random or pretrained.")] = "auto",
+    quick: Annotated[bool, typer.Option("--quick", help="One process, wider intervals, no energy.")] = False,
+    publish: Annotated[bool, typer.Option("--publish", help="Five processes and a long cap.")] = False,
+    processes: Annotated[int | None, typer.Option(min=1, help="Fresh processes per case.")] = None,
+    samples: Annotated[int | None, typer.Option(min=3, help="Exactly this many samples per process.")] = None,
+    energy: Annotated[bool | None, typer.Option("--energy/--no-energy", help="Energy pass (15 s a case).")] = None,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds a case may take.")] = 900.0,
+    output: Annotated[Path | None, typer.Option(help="Write the records to this NDJSON file as well.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan and stop.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+    json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Measure models on the hardware here and keep every result."""
+    from modeldyno.cli.show import fold
+    from modeldyno.core.policy import policy
+    from modeldyno.store.store import Store
+
+    axes = {**({"seq": seq} if seq else {}), **_pairs(shape, "--shape")}
+    block = {
+        "on": on,
+        "runtime": runtime,
+        "workload": workload,
+        "precision": precision,
+        "batch": batch,
+        "shape": axes,
+        "weights": weights,
+        "options": {name: _scalars(value) for name, value in _pairs(option, "--option").items()},
+    }
+    effort = policy(_effort(quick, publish))
+    effort = _adjust(effort, processes, samples, energy)
+    suite = _suite(targets, block, resume)
+    opened = Store.at(store)
+    fold(opened)
+    job = _Job(opened, suite, effort, timeout, output, resume)
+    if dry_run:
+        job.show_plan(json)
+        return
+    job.measure()
+    job.report(json)
+    if not any(record.status.value == "ok" for record in job.records):
+        raise typer.Exit(1)
+
+
+def _effort(quick: bool, publish: bool) -> str:
+    from modeldyno.core.errors import InputError
+
+    if quick and publish:
+        raise InputError("--quick and --publish exclude each other; give one of them.")
+    return "quick" if quick else "publish" if publish else "default"
+
+
+def _adjust(effort: Policy, processes: int | None, samples: int | None, energy: bool | None) -> Policy:
+    changes: dict[str, Any] = {}
+    if processes is not None:
+        changes["processes"] = processes
+    if samples is not None:
+        changes["samples"] = samples
+    if energy is not None:
+        changes["energy_windows"] = 3 if energy else 0
+    return effort.model_copy(update=changes)
+
+
+def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
+    from modeldyno.core.errors import InputError
+
+    pairs = {}
+    for text in given or []:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise InputError(f"{option} wants NAME=VALUE and got '{text}'; write for example {option} name=1.")
+        pairs[name] = value
+    return pairs
+
+
+def _scalars(text: str) -> list[str | int | float | bool]:
+    """`1,2` as numbers, `true` as a truth value, anything else as text."""
+    return [_scalar(part) for part in comma_list(text)]
+
+
+def _scalar(text: str) -> str | int | float | bool:
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _suite(targets: list[str] | None, block: dict[str, Any], resume: bool) -> Suite | None:
+    """The suite of the file, or one made of the options; None to resume whatever was interrupted last."""
+    from pydantic import ValidationError
+
+    from modeldyno.core.errors import InputError
+    from modeldyno.runner.suite import Block, Suite, read_suite
+
+    if not targets:
+        if resume:
+            return None
+        raise InputError("Name a model or a suite file; dyno models lists the models.")
+    if len(targets) == 1 and _is_suite(Path(targets[0])):
+        return read_suite(Path(targets[0]))
+    try:
+        return Suite(name="", blocks=(Block.model_validate({**block, "model": targets}),))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(f"Option --{place}: {first['msg']}; got {first['input']!r}.") from None
+
+
+def _is_suite(path: Path) -> bool:
+    """YAML and TOML are suites; JSON is one unless it is a model's configuration."""
+    if path.suffix in SUITE_ENDINGS:
+        return True
+    return path.suffix == ".json" and path.is_file() and '"model_type"' not in path.read_text(errors="replace")
+
+
+class _Job:
+    """One run from plan to report."""
+
+    def __init__(
+        self, store: Store, suite: Suite | None, effort: Policy, timeout: float, output: Path | None, resume: bool
+    ) -> None:
+        from modeldyno.runner.plan import make_plan
+
+        self.records: list[Record] = []
+        self._store, self._effort, self._timeout, self._output = store, effort, timeout, output
+        cases = suite.cases() if suite else ()
+        self._run, self._resumed = self._make_run(suite, cases, resume)
+        finished = {record.case for record in self.records}
+        self._plan: Plan = make_plan(case for case in self._run.plan if case not in finished)
+
+    def _make_run(self, suite: Suite | None, cases: tuple[Case, ...], resume: bool) -> tuple[Any, bool]:
+        from modeldyno import __version__
+        from modeldyno.cli._invocation import command_line, current_commit
+        from modeldyno.core.types import Run
+        from modeldyno.measure.host import describe_host
+
+        run = Run(
+            host=describe_host(),
+            name=(suite.name if suite else None) or None,
+            command=command_line(),
+            version=__version__,
+            commit=current_commit(),
+            plan=cases,
+            effort=self._effort.name,
+        )
+        return (self._unfinished(run, bool(suite)), True) if resume else (run, False)
+
+    def _unfinished(self, wanted: Any, same_plan: bool) -> Any:
+        """The newest run with cases left, of the same plan when one was given."""
+        from modeldyno.core.errors import InputError
+        from modeldyno.store.store import Filter
+
+        for run in self._store.runs() if self._store.path.exists() else []:
+            if same_plan and run.plan_digest != wanted.plan_digest:
+                continue
+            records = self._store.records(Filter(run_id=run.run_id))
+            if len({record.case for record in records}) < len(run.plan):
+                self.records = records
+                return run
+        raise InputError("No interrupted run to go on with; leave out --resume to start a new one.")
+
+    def show_plan(self, json: bool) -> None:
+        from modeldyno.cli._print import print_json, print_line, print_table
+        from modeldyno.cli._tables import plan_table
+
+        fates = [(case, "measure") for group in self._plan.groups for case in group]
+        fates += [(case, f"skipped: {outcome.reason}") for case, outcome in self._plan.skipped]
+        if json:
+            print_json({"cases": [{**case.model_dump(mode="json"), "plan": fate} for case, fate in fates]})
+            return
+        print_table(plan_table(fates))
+        groups, processes = len(self._plan.groups), self._effort.processes
+        print_line(f"{self._plan.runnable} cases in {groups} groups, {processes} process(es) each; nothing was run.")
+
+    def measure(self) -> None:
+        """Outputs are opened first; every record is durable before the next case begins."""
+        from modeldyno.cli._print import print_warning
+        from modeldyno.cli._progress import Progress
+        from modeldyno.cli._recorder import Recorder
+        from modeldyno.runner.execute import execute
+
+        total = self._plan.runnable + len(self._plan.skipped)
+        with (
+            Recorder(self._store, self._run, self._output) as recorder,
+            Progress(total, self._effort.processes) as progress,
+        ):
+
+            def sink(record: Record) -> None:
+                recorder.add(record)
+                self.records.append(record)
+                progress.record(record)
+
+            try:
+                execute(self._run.run_id, self._plan, self._effort, self._timeout, sink, progress)
+            except KeyboardInterrupt:
+                print_warning(f"Interrupted; {len(self.records)} record(s) are kept. Go on with: dyno run --resume")
+                raise
+
+    def report(self, json: bool) -> None:
+        from modeldyno.analysis.best import best_per_model
+        from modeldyno.cli import _tables
+        from modeldyno.cli._print import print_json, print_line, print_table
+
+        latency = best_per_model(self.records, "latency_ms")
+        throughput = best_per_model(self.records, "throughput_per_s")
+        if json:
+            picks = [
+                {"model": b.model, "metric": b.metric, "record_id": b.record.record_id} for b in latency + throughput
+            ]
+            records = [record.model_dump(mode="json") for record in self.records]
+            run = self._run.model_dump(mode="json", exclude={"plan"})
+            print_json({"run": run, "records": records, "best": picks})
+            return
+        measured = [record for record in self.records if record.status.value == "ok"]
+        problems = [record for record in self.records if record.status.value != "ok"]
+        if problems:
+            print_table(_tables.problem_table(problems))
+        if measured:
+            print_table(_tables.record_table(measured), _tables.best_table(latency, throughput))
+        print_line(f"Run {self._run.run_id} in {self._store.path}; see it again with: dyno show {self._run.run_id}")

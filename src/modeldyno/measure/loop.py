@@ -1,0 +1,152 @@
+"""The sampling loop: calibrate, warm up until windows agree, sample until the interval is narrow enough."""
+
+from __future__ import annotations
+
+import gc
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from modeldyno.core.policy import Policy
+from modeldyno.core.protocols import Lap, Session, Step, TimesDevice
+from modeldyno.core.types import Samples, Stop
+from modeldyno.measure import statistics
+from modeldyno.measure.host import thread_wait_ns
+
+NS_PER_MS = 1e6
+TIMER_SHARE = 1e-4
+"""Largest share of a sample that reading the clock may take (torch.utils.benchmark)."""
+SLOW_STEP_NS = 100e6
+DEVICE_TIME_SHARE = 0.5
+"""Device-only laps may take this share of the sampling time on top."""
+
+
+@dataclass
+class _Columns:
+    """Samples as they arrive, per step, in milliseconds."""
+
+    steps: int
+    host: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    wait: list[float] = field(default_factory=list)
+
+    def take(self, session: Session, step: Step) -> None:
+        cpu, wait = time.process_time_ns(), thread_wait_ns()
+        lap = session.lap(step, self.steps)
+        scale = 1 / self.steps / NS_PER_MS
+        self.host.append(lap.host_ns * scale)
+        self.cpu.append((time.process_time_ns() - cpu) * scale)
+        self.wait.append((thread_wait_ns() - wait) * scale)
+
+
+def sample(session: Session, step: Step, policy: Policy, process: int = 0) -> Samples:
+    """Raw samples of `step` on this session, by the policy's rules."""
+    with _no_garbage_collection():
+        steps = steps_per_sample(session, step)
+        warmup, steady = _warm_up(session, step, steps, policy)
+        columns, stop = _collect(session, step, steps, policy)
+        device, cold = _device_samples(session, step, policy)
+    return Samples(
+        process=process,
+        steps_per_sample=steps,
+        warmup_ms=warmup.host,
+        host_ms=columns.host,
+        device_ms=device,
+        device_cold_ms=cold,
+        cpu_ms=columns.cpu,
+        wait_ms=columns.wait,
+        stop=stop,
+        steady=steady,
+    )
+
+
+def steps_per_sample(session: Session, step: Step) -> int:
+    """How many steps to time together so that reading the clock costs at most 0.01 % of a sample."""
+    shortest = min(session.lap(step, 1).host_ns for _ in range(3))
+    return max(1, math.ceil(_timer_overhead_ns() / TIMER_SHARE / max(shortest, 1)))
+
+
+def _timer_overhead_ns() -> int:
+    stamps = [time.perf_counter_ns() for _ in range(101)]
+    return max(1, min(after - before for before, after in pairwise(stamps)))
+
+
+def _warm_up(session: Session, step: Step, steps: int, policy: Policy) -> tuple[_Columns, bool]:
+    """Run until the last two windows agree, or to the cap; says which."""
+    columns = _Columns(steps)
+    deadline = time.perf_counter() + policy.warmup_max_s
+    columns.take(session, step)
+    window = 3 if columns.host[0] * steps * NS_PER_MS > SLOW_STEP_NS else 10
+    while True:
+        columns.take(session, step)
+        recent = columns.host[-2 * window :]
+        if len(recent) == 2 * window and statistics.windows_agree(recent[:window], recent[window:]):
+            return columns, True
+        if len(columns.host) >= 3 and time.perf_counter() > deadline:
+            return columns, False
+
+
+def _collect(session: Session, step: Step, steps: int, policy: Policy) -> tuple[_Columns, Stop]:
+    columns = _Columns(steps)
+    noise: list[float] = []
+    begin = time.perf_counter()
+    while True:
+        columns.take(session, step)
+        stop = _stop(columns.host, noise, time.perf_counter() - begin, policy)
+        if stop is not None:
+            return columns, stop
+
+
+def _stop(host: list[float], noise: list[float], elapsed: float, policy: Policy) -> Stop | None:
+    n = len(host)
+    if policy.samples is not None:
+        return Stop.SAMPLE_COUNT if n >= policy.samples else None
+    if elapsed >= policy.max_time_s and n >= 3:
+        return Stop.TIME_CAP
+    if n < policy.min_samples or n % max(1, n // 20):
+        return None
+    width = statistics.median_interval(host).relative_half_width
+    noise.append(width)
+    if elapsed < policy.min_time_s:
+        return None
+    if width <= policy.relative_width:
+        return Stop.INTERVAL
+    return Stop.NOISE_SETTLED if statistics.noise_settled(noise) else None
+
+
+def _device_samples(session: Session, step: Step, policy: Policy) -> tuple[list[float], list[float]]:
+    """Times of the device alone, hot and with a flushed cache, where the session can tell them."""
+    if not isinstance(session, TimesDevice):
+        return [], []
+    hot = _device_laps(session, step, policy, cold=False)
+    return hot, _device_laps(session, step, policy, cold=True)
+
+
+def _device_laps(session: TimesDevice, step: Step, policy: Policy, cold: bool) -> list[float]:
+    times: list[float] = []
+    begin = time.perf_counter()
+    budget = policy.max_time_s * DEVICE_TIME_SHARE / 2
+    while True:
+        lap: Lap = session.device_lap(step, cold)
+        if lap.device_ns is not None:
+            times.append(lap.device_ns / NS_PER_MS)
+        elapsed = time.perf_counter() - begin
+        if elapsed > budget or (
+            len(times) >= policy.min_samples
+            and statistics.median_interval(times).relative_half_width <= policy.relative_width
+        ):
+            return times
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """A collection in the middle of a sample is the harness's cost, not the model's."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

@@ -1,0 +1,110 @@
+"""The statistics of a measurement as pure functions over raw samples, each with its source."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+Values = Sequence[float]
+
+PERCENTILE_SAMPLES = {90: 64, 95: 130, 97: 219, 99: 662}
+"""Samples below which a percentile is not given: MLPerf's early-stopping rule at 99 % confidence."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A point estimate with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def relative_half_width(self) -> float:
+        return (self.high - self.low) / 2 / self.value if self.value else math.inf
+
+
+def median_interval(values: Values) -> Interval:
+    """Median and its 95 % interval by order statistics (binomial ranks, normal approximation).
+
+    With fewer than about six values the ranks run past the ends and the interval is the whole range.
+    """
+    ordered = np.sort(np.asarray(values, dtype=float))
+    n = len(ordered)
+    half = 0.98 * math.sqrt(n)
+    low = max(math.floor(n / 2 - half), 1)
+    high = min(math.ceil(1 + n / 2 + half), n)
+    return Interval(float(np.median(ordered)), float(ordered[low - 1]), float(ordered[high - 1]))
+
+
+def grouped_median_interval(groups: Sequence[Values], draws: int = 2000, seed: int = 0) -> Interval:
+    """Median over several processes with a 95 % interval from a hierarchical bootstrap.
+
+    Processes are drawn first, then samples within each: the process is the unit of replication
+    (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). One group falls back on ranks.
+    """
+    arrays = [np.asarray(group, dtype=float) for group in groups if len(group)]
+    if len(arrays) == 1:
+        return median_interval(arrays[0].tolist())
+    rng = np.random.default_rng(seed)
+    size = min(len(array) for array in arrays)
+    resampled = np.stack([rng.choice(array, (draws, size)) for array in arrays])
+    picks = rng.integers(0, len(arrays), (draws, len(arrays)))
+    pooled = resampled[picks, np.arange(draws)[:, None]].reshape(draws, -1)
+    low, high = np.quantile(np.median(pooled, axis=1), (0.025, 0.975))
+    centre = float(np.median(np.concatenate(arrays)))
+    return Interval(centre, min(float(low), centre), max(float(high), centre))
+
+
+def windows_agree(first: Values, second: Values) -> bool:
+    """Whether two windows of a warm-up look alike: quartiles within 5 %, mean and MAD within 10 % (pyperf).
+
+    The spread is held against the median, not against itself: the MAD of ten samples alone varies by more.
+    """
+    a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    level = float(np.median(b))
+    if level <= 0:
+        return False
+    quartiles = np.abs(np.quantile(a, (0.25, 0.75)) - np.quantile(b, (0.25, 0.75))) / level
+    mean = abs(float(a.mean() - b.mean())) / level
+    spread = abs(mad(a.tolist()) - mad(b.tolist())) / level
+    return bool(quartiles.max() <= 0.05 and mean <= 0.10 and spread <= 0.10)
+
+
+def mad(values: Values) -> float:
+    """Median absolute deviation from the median."""
+    array = np.asarray(values, dtype=float)
+    return float(np.median(np.abs(array - np.median(array))))
+
+
+def spread(values: Values) -> float:
+    """Interquartile range over the median: above 10 % is a warning, above 25 % a strong one."""
+    low, middle, high = np.quantile(np.asarray(values, dtype=float), (0.25, 0.5, 0.75))
+    return float((high - low) / middle) if middle else math.inf
+
+
+def percentile(values: Values, rank: int) -> float | None:
+    """The percentile, or None where there are too few samples to tell it from the maximum."""
+    if len(values) < PERCENTILE_SAMPLES[rank]:
+        return None
+    return float(np.quantile(np.asarray(values, dtype=float), rank / 100))
+
+
+def noise_settled(noise: Values, window: int = 64, limit: float = 0.05) -> bool:
+    """Whether the noise estimate itself no longer changes: relative deviation of the last ones (nvbench)."""
+    if len(noise) < window:
+        return False
+    recent = np.asarray(noise[-window:], dtype=float)
+    mean = float(recent.mean())
+    return mean > 0 and float(recent.std()) / mean < limit
+
+
+def outlier_share(values: Values, fence: float = 3.0) -> float:
+    """Share of samples beyond Tukey's far fences; they are labelled, never dropped."""
+    array = np.asarray(values, dtype=float)
+    low, high = np.quantile(array, (0.25, 0.75))
+    reach = fence * (high - low)
+    return float(((array < low - reach) | (array > high + reach)).mean())

@@ -1,0 +1,27 @@
+"""One file per architecture: what models there are, and how one becomes ready for any runtime."""
+
+from modeldyno.models._architecture import FAMILIES, Architecture, Entry, ExportHints, size_class
+from modeldyno.models._catalogue import ARCHITECTURES, catalogue, families
+from modeldyno.models._count import Counts, count
+from modeldyno.models._detect import architecture_of
+from modeldyno.models._resolve import ModelSpec, SourceKind, resolve
+from modeldyno.models._source import prepare, release
+
+__all__ = [
+    "ARCHITECTURES",
+    "FAMILIES",
+    "Architecture",
+    "Counts",
+    "Entry",
+    "ExportHints",
+    "ModelSpec",
+    "SourceKind",
+    "architecture_of",
+    "catalogue",
+    "count",
+    "families",
+    "prepare",
+    "release",
+    "resolve",
+    "size_class",
+]

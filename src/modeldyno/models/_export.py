@@ -1,0 +1,76 @@
+"""From a PyTorch step to an ONNX graph with static shapes and the step's own names."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from modeldyno.core.errors import Unsupported
+from modeldyno.models import _library
+from modeldyno.models._architecture import ExportHints
+
+if TYPE_CHECKING:
+    from modeldyno.core.protocols import Arrays
+
+_LEGACY_OPSET = 17
+
+
+def export(step: Any, arrays: Arrays, outputs: Sequence[str], hints: ExportHints, path: Path) -> None:
+    """Write `step` to `path`. Raises Unsupported with the exporter's reason."""
+    torch = _library.load_torch()
+    names = [name for name in arrays if name not in hints.constants]
+    tensors = tuple(torch.from_numpy(arrays[name]) for name in names)
+    module = _positional(step, names, _constants(arrays, hints))
+    options = {"dynamo": False, "opset_version": _LEGACY_OPSET} if hints.legacy else {"dynamo": True, "verbose": False}
+    try:
+        with _library.quiet(), _without_checks(), torch.inference_mode(hints.legacy):
+            torch.onnx.export(module, tensors, path, input_names=names, output_names=list(outputs), **options)
+    except MemoryError:
+        raise
+    except Exception as error:
+        cause = error.__cause__ or error
+        raise Unsupported(
+            f"torch.onnx could not export this model: {_library.first_line(cause)}", "use the torch runtime"
+        ) from error
+
+
+def _constants(arrays: Arrays, hints: ExportHints) -> dict[str, Any]:
+    # The newer exporter takes plain numbers for constants; a tensor's values would be unknown to it.
+    torch = _library.load_torch()
+    kept = {name: arrays[name] for name in arrays if name in hints.constants}
+    return {name: torch.from_numpy(array) if hints.legacy else array.tolist() for name, array in kept.items()}
+
+
+def _positional(step: Any, names: list[str], constants: dict[str, Any]) -> Any:
+    from torch import nn
+
+    class Positional(nn.Module):
+        """Exporters name inputs and outputs by position."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.step = step
+
+        def forward(self, *tensors: Any) -> tuple[Any, ...]:
+            named = dict(zip(names, tensors, strict=True))
+            return tuple(self.step(**named, **constants).values())
+
+    return Positional().eval()
+
+
+@contextlib.contextmanager
+def _without_checks() -> Iterator[None]:
+    """Take transformers' run-time checks of token counts out: they have no counterpart in ONNX."""
+    attribute = "torch_compilable_check"
+    modules = [m for name, m in list(sys.modules.items()) if name.startswith("transformers.models.")]
+    patched = [(module, vars(module)[attribute]) for module in modules if attribute in vars(module)]
+    for module, _ in patched:
+        setattr(module, attribute, lambda *args, **kwargs: None)  # noqa: ARG005
+    try:
+        yield
+    finally:
+        for module, original in patched:
+            setattr(module, attribute, original)

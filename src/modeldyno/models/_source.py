@@ -1,0 +1,265 @@
+"""A model made ready for runtimes: what was made once is kept on disk and read without the model libraries."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from modeldyno.core.cache import cache_dir
+from modeldyno.core.errors import InputError, JobError, Unsupported
+from modeldyno.core.identity import digest
+from modeldyno.core.protocols import Reference, Source
+from modeldyno.core.types import ModelInfo, Weights
+from modeldyno.models import _build
+from modeldyno.models._architecture import hints_of, size_class
+from modeldyno.models._count import count, count_with
+from modeldyno.models._inputs import full_shape, model_inputs
+from modeldyno.models._kept import Shelf
+from modeldyno.models._resolve import ModelSpec, SourceKind, read_config
+
+if TYPE_CHECKING:
+    from modeldyno.core.protocols import Arrays
+
+_LAYOUT = 1
+"""Raised when what is kept changes its meaning."""
+_MOST_VALUES = 2**18
+_LIBRARIES = ("torch", "transformers", "diffusers", "onnx", "onnxscript")
+_MADE_BY = "made by"
+_STRIDES = "strides"
+
+release = _build.release
+
+
+@dataclass(frozen=True)
+class _Order:
+    """What was asked for."""
+
+    spec: ModelSpec
+    batch: int
+    shape: dict[str, int]
+    weights: Weights
+    seed: int
+
+    def key(self) -> str:
+        spec = self.spec
+        made_of = [_LAYOUT, spec.name, spec.fingerprint(self.weights, self.seed), self.weights]
+        return digest([*made_of, self.seed, self.batch, self.shape, [_version(name) for name in _LIBRARIES]])
+
+
+def prepare(
+    spec: ModelSpec,
+    batch: int = 1,
+    shape: Mapping[str, int] | None = None,
+    weights: Weights = Weights.AUTO,
+    seed: int = 0,
+) -> Source:
+    """Make a model ready at one batch size and shape. Raises Unsupported where it cannot be."""
+    if batch < 1:
+        raise InputError(f"batch={batch} is not a batch size; give 1 or more.")
+    _build.check_weights(spec, weights)
+    sizes = full_shape(spec, shape)
+    order = _Order(_as_used(spec, weights), batch, sizes, weights, seed)
+    shelf = Shelf(cache_dir("prepared", order.key()))
+    made = FileSource if spec.kind is SourceKind.ONNX else ModelSource
+    return made(order, shelf)
+
+
+def _as_used(spec: ModelSpec, weights: Weights) -> ModelSpec:
+    """A checkpoint brings its own configuration; the catalogue only says which class to load it into."""
+    if spec.entry is None or spec.path is None or not spec.uses_checkpoint(weights):
+        return spec
+    named = {key: spec.config[key] for key in ("architectures", "_class_name") if key in spec.config}
+    return replace(spec, config={**read_config(spec.path / "config.json"), **named})
+
+
+class _Prepared:
+    """What both kinds of source do: inputs, reference and description, from the shelf if they are there."""
+
+    def __init__(self, order: _Order, shelf: Shelf) -> None:
+        self._order = order
+        self._shelf = shelf
+        self.build_ms = 0.0
+        self.info = self._described()
+
+    def inputs(self) -> Arrays:
+        kept = self._shelf.arrays("inputs.npz")
+        if kept is None:
+            kept = self._draw()
+            self._shelf.put_arrays("inputs.npz", kept)
+        return kept
+
+    def reference(self) -> Reference:
+        kept = self._shelf.arrays("reference.npz")
+        if kept is None:
+            made_by, outputs = self._compute()
+            _check_finite(self._order.spec.name, outputs)
+            kept = _sampled(made_by, outputs)
+            self._shelf.put_arrays("reference.npz", kept)
+        return _as_reference(kept)
+
+    def _described(self) -> ModelInfo:
+        if kept := self._shelf.text("meta.json"):
+            return ModelInfo.model_validate_json(kept)
+        info = self._describe()
+        self._shelf.put_text("meta.json", info.model_dump_json())
+        return info
+
+    def _draw(self) -> Arrays:
+        raise NotImplementedError
+
+    def _compute(self) -> tuple[str, Arrays]:
+        raise NotImplementedError
+
+    def _describe(self) -> ModelInfo:
+        raise NotImplementedError
+
+    def _info(self, parameters: int | None, gflop: float | None, weights: str) -> ModelInfo:
+        order, spec = self._order, self._order.spec
+        return ModelInfo(
+            name=spec.name,
+            architecture=spec.architecture,
+            family=spec.family,
+            model_type=spec.model_type,
+            parameters=parameters,
+            size=None if parameters is None else size_class(parameters),
+            weights=weights,
+            source=spec.origin(order.weights),
+            fingerprint=spec.fingerprint(order.weights, order.seed),
+            gflop=gflop,
+        )
+
+
+class ModelSource(_Prepared):
+    """A model of transformers or diffusers."""
+
+    def torch_model(self) -> Any:
+        order = self._order
+        step, took_ms = _build.step_of(order.spec, order.weights, order.seed)
+        self.build_ms += took_ms
+        return step
+
+    def onnx_path(self) -> Path:
+        path = self._shelf.folder / "onnx" / "model.onnx"
+        return path if path.is_file() else self._exported()
+
+    def _exported(self) -> Path:
+        from modeldyno.models._export import export
+
+        spec = self._order.spec
+        arrays, names = self.inputs(), tuple(self.reference().values)
+        step = self.torch_model()
+        assert spec.member is not None
+        hints = hints_of(spec.member, spec.model_type or "")
+        start = time.perf_counter()
+        folder = self._shelf.put_folder(
+            "onnx", lambda draft: export(step, arrays, names, hints, draft / "model.onnx")
+        )
+        self.build_ms += (time.perf_counter() - start) * 1e3
+        return folder / "model.onnx"
+
+    def _draw(self) -> Arrays:
+        order = self._order
+        return model_inputs(order.spec, order.batch, order.shape, order.seed)
+
+    def _compute(self) -> tuple[str, Arrays]:
+        import torch
+
+        step = self.torch_model()
+        tensors = {name: torch.from_numpy(array) for name, array in self.inputs().items()}
+        try:
+            with torch.inference_mode():
+                outputs = step(**tensors)
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise JobError(f"'{self._order.spec.name}' fails in PyTorch on the CPU: {error}") from error
+        return "torch fp32 on cpu", {name: tensor.numpy() for name, tensor in outputs.items()}
+
+    def _describe(self) -> ModelInfo:
+        order = self._order
+        counts = count_with(order.spec, self.inputs())
+        kind = "pretrained" if order.spec.uses_checkpoint(order.weights) else "random"
+        return self._info(counts.parameters, counts.gflop, kind)
+
+
+class FileSource(_Prepared):
+    """A model that is an ONNX file."""
+
+    def torch_model(self) -> Any:
+        raise Unsupported(
+            f"'{self._order.spec.name}' is an ONNX file, not a PyTorch model", "use the onnxruntime or openvino runtime"
+        )
+
+    def onnx_path(self) -> Path:
+        from modeldyno.models import _onnx_file
+
+        original = self._file()
+        if _onnx_file.read_graph(original).is_static:
+            return original
+        path = self._shelf.folder / "onnx" / "model.onnx"
+        if path.is_file():
+            return path
+        arrays = self.inputs()
+        start = time.perf_counter()
+        self._shelf.put_folder("onnx", lambda draft: _onnx_file.write_static(original, arrays, draft / "model.onnx"))
+        self.build_ms += (time.perf_counter() - start) * 1e3
+        return path
+
+    def _file(self) -> Path:
+        assert self._order.spec.path is not None
+        return self._order.spec.path
+
+    def _draw(self) -> Arrays:
+        from modeldyno.models._onnx_file import file_inputs
+
+        order = self._order
+        return file_inputs(self._file(), order.batch, order.shape, order.seed)
+
+    def _compute(self) -> tuple[str, Arrays]:
+        from modeldyno.models._onnx_file import run_file
+
+        return "onnxruntime on cpu", run_file(self.onnx_path(), self.inputs())
+
+    def _describe(self) -> ModelInfo:
+        self.inputs()  # a size the graph cannot take is told before anything is measured
+        return self._info(count(self._order.spec).parameters, None, "file")
+
+
+def _check_finite(name: str, outputs: Arrays) -> None:
+    import numpy as np
+
+    if not outputs:
+        raise JobError(f"'{name}' gives no floating-point output that could be compared.")
+    for output, values in outputs.items():
+        if not np.isfinite(values).all():
+            raise JobError(f"The reference output '{output}' of '{name}' is not finite; nothing can be held against it.")
+
+
+def _sampled(made_by: str, outputs: Arrays) -> Arrays:
+    """Flat values under a number each, since an output may have any name."""
+    import numpy as np
+
+    strides = {name: -(-values.size // _MOST_VALUES) or 1 for name, values in outputs.items()}
+    kept = {
+        str(index): np.ascontiguousarray(values.reshape(-1)[:: strides[name]], dtype=np.float32)
+        for index, (name, values) in enumerate(outputs.items())
+    }
+    return {_MADE_BY: np.array(made_by), _STRIDES: np.array(json.dumps(strides)), **kept}
+
+
+def _as_reference(kept: Arrays) -> Reference:
+    strides: dict[str, int] = json.loads(str(kept[_STRIDES]))
+    values = {name: kept[str(index)] for index, name in enumerate(strides)}
+    return Reference(made_by=str(kept[_MADE_BY]), values=values, strides=strides)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,1 @@
+"""Suite to cases to worker processes to records."""

@@ -1,0 +1,147 @@
+"""Turns what the worker processes said of one case into its record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from statistics import median
+
+from modeldyno.core.types import (
+    Case,
+    Check,
+    MetricValue,
+    Outcome,
+    Passport,
+    Record,
+    Samples,
+    Status,
+    Verdict,
+)
+from modeldyno.measure import statistics
+from modeldyno.measure.statistics import Interval
+
+PROCESS_SPREAD = 0.10
+
+
+def assemble(run_id: str, case: Case, outcomes: Sequence[Outcome], started_at: datetime, duration_s: float) -> Record:
+    """One record: the samples of all processes, and the metrics that follow from them."""
+    last = _decisive(outcomes)
+    samples = tuple(outcome.samples for outcome in outcomes if outcome.samples)
+    passports = [outcome.passport for outcome in outcomes if outcome.passport]
+    return Record(
+        run_id=run_id,
+        case=case,
+        status=last.status,
+        reason=_reason(last, outcomes),
+        remedy=last.remedy,
+        started_at=started_at,
+        duration_s=round(duration_s, 3),
+        device=last.device,
+        model=last.model,
+        placement=last.placement,
+        check=last.check,
+        passport=_passport(passports, samples) if passports else None,
+        metrics=_metrics(case, outcomes, samples) if last.status is Status.OK else {},
+        samples=samples,
+        profile=last.profile,
+        software=last.software,
+        log=last.log,
+    )
+
+
+def _decisive(outcomes: Sequence[Outcome]) -> Outcome:
+    """The first outcome that is not ok decides; else the first."""
+    return next((outcome for outcome in outcomes if outcome.status is not Status.OK), outcomes[0])
+
+
+def _reason(decisive: Outcome, outcomes: Sequence[Outcome]) -> str | None:
+    good = sum(outcome.status is Status.OK for outcome in outcomes)
+    if decisive.reason and good:
+        return f"{decisive.reason} (after {good} good process{'es' if good > 1 else ''})"
+    return decisive.reason
+
+
+def _metrics(case: Case, outcomes: Sequence[Outcome], samples: Sequence[Samples]) -> dict[str, MetricValue]:
+    metrics = _over_processes(outcomes)
+    if not samples:
+        return metrics
+    latency = statistics.grouped_median_interval([s.host_ms for s in samples])
+    pooled = [value for s in samples for value in s.host_ms]
+    metrics["latency_ms"] = _value(latency, len(pooled))
+    metrics["latency_mean_ms"] = MetricValue(value=sum(pooled) / len(pooled), n=len(pooled))
+    metrics |= {f"latency_p{rank}_ms": _percentile(pooled, rank) for rank in (90, 95, 99)}
+    metrics["throughput_per_s"] = _value(_rate(case.batch * 1e3, latency), len(pooled))
+    metrics |= _device_metrics(samples, latency)
+    if flop := metrics.get("compute_gflop"):
+        metrics["compute_rate_gflops"] = _value(_rate((flop.value or 0.0) * 1e3, latency), len(pooled))
+    return metrics
+
+
+def _device_metrics(samples: Sequence[Samples], latency: Interval) -> dict[str, MetricValue]:
+    metrics: dict[str, MetricValue] = {}
+    hot = [s.device_ms for s in samples if s.device_ms]
+    cold = [s.device_cold_ms for s in samples if s.device_cold_ms]
+    if hot:
+        device = statistics.grouped_median_interval(hot)
+        metrics["device_time_ms"] = _value(device, sum(map(len, hot)))
+        metrics["launch_gap_ms"] = MetricValue(value=latency.value - device.value)
+    if cold:
+        metrics["device_time_cold_ms"] = _value(statistics.grouped_median_interval(cold), sum(map(len, cold)))
+    return metrics
+
+
+def _over_processes(outcomes: Sequence[Outcome]) -> dict[str, MetricValue]:
+    """Metrics that each process gives once: the median, with the range as interval when there are several."""
+    names = dict.fromkeys(name for outcome in outcomes for name in outcome.metrics)
+    merged = {}
+    for name in names:
+        given = [outcome.metrics[name] for outcome in outcomes if name in outcome.metrics]
+        values = [metric.value for metric in given if metric.value is not None]
+        if len(values) < 2:
+            merged[name] = given[0]
+            continue
+        merged[name] = given[0].model_copy(
+            update={"value": median(values), "low": min(values), "high": max(values), "n": len(values)}
+        )
+    return merged
+
+
+def _percentile(pooled: Sequence[float], rank: int) -> MetricValue:
+    value = statistics.percentile(pooled, rank)
+    needed = statistics.PERCENTILE_SAMPLES[rank]
+    note = None if value is not None else f"needs {needed} samples, has {len(pooled)}"
+    return MetricValue(value=value, n=len(pooled), note=note)
+
+
+def _value(interval: Interval, n: int) -> MetricValue:
+    return MetricValue(value=interval.value, low=interval.low, high=interval.high, n=n)
+
+
+def _rate(amount: float, time: Interval) -> Interval:
+    return Interval(amount / time.value, amount / time.high, amount / time.low)
+
+
+def _passport(passports: Sequence[Passport], samples: Sequence[Samples]) -> Passport:
+    """Each check at its worst over the processes, and how far the processes agree among themselves."""
+    order = (Verdict.VALID, Verdict.AMBIGUOUS, Verdict.INVALID)
+    worst: dict[str, Check] = {}
+    for check in (check for passport in passports for check in passport.checks):
+        known = worst.get(check.name)
+        if known is None or order.index(check.verdict) > order.index(known.verdict):
+            worst[check.name] = check
+    if len(samples) > 1:
+        worst["process_spread"] = _process_spread(samples)
+    return Passport.of(tuple(worst.values()))
+
+
+def _process_spread(samples: Sequence[Samples]) -> Check:
+    medians = [median(s.host_ms) for s in samples]
+    value = (max(medians) - min(medians)) / median(medians)
+    good = value <= PROCESS_SPREAD
+    return Check(
+        name="process_spread",
+        value=round(value, 4),
+        limit=PROCESS_SPREAD,
+        verdict=Verdict.VALID if good else Verdict.AMBIGUOUS,
+        advice=None if good else "processes disagree: use --publish for more of them",
+    )

@@ -1,0 +1,138 @@
+"""Runs jobs in fresh processes: a crash, an out-of-memory kill or a hang ends one case, never the run."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from typing import IO
+
+from modeldyno.core.policy import Policy
+from modeldyno.core.types import Case, Outcome, Status
+from modeldyno.runner.job import EVENT, Finished, Job, Note, Started
+
+LOG_TAIL = 4000
+
+_ENVIRONMENT = {
+    "OMP_WAIT_POLICY": "PASSIVE",  # spinning threads cost up to ten times under load and nothing when quiet
+    "HF_HUB_OFFLINE": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+}
+
+
+def run_group(
+    cases: tuple[Case, ...], policy: Policy, process: int, timeout_s: float, on_note: Callable[[Case, str], None]
+) -> Iterator[tuple[Case, Outcome]]:
+    """Outcomes of cases that share a worker; after a crash the rest go on in a new one."""
+    remaining = cases
+    while remaining:
+        done = 0
+        for case, outcome in _one_worker(Job(cases=remaining, policy=policy, process=process), timeout_s, on_note):
+            yield case, outcome
+            done += 1
+        remaining = remaining[done:]
+
+
+def _one_worker(job: Job, timeout_s: float, on_note: Callable[[Case, str], None]) -> Iterator[tuple[Case, Outcome]]:
+    """Outcomes until the worker ends; a case in which it dies or hangs gets a failed outcome and is the last."""
+    current = 0
+    with tempfile.TemporaryFile() as log, _Worker(job, log) as worker:
+        try:
+            for event in worker.events(timeout_s):
+                if isinstance(event, Started):
+                    current = event.case
+                    on_note(job.cases[current], "starting")
+                elif isinstance(event, Note):
+                    on_note(job.cases[current], event.text)
+                else:
+                    current = event.case + 1
+                    yield job.cases[event.case], event.outcome
+        except TimeoutError:
+            worker.kill()
+            reason = f"no result within {timeout_s:g} s: killed"
+            yield job.cases[current], _failed(reason, "raise --timeout or use a smaller model", log)
+            return
+        code = worker.wait()
+        if current < len(job.cases):
+            yield job.cases[current], _failed(*_describe_exit(code), log)
+
+
+class _Worker:
+    """One worker process, its event pipe, and the duty to leave no process behind."""
+
+    def __init__(self, job: Job, log: IO[bytes]) -> None:
+        self._reader, writer = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "modeldyno.runner.worker", str(writer)],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                pass_fds=(writer,),
+                env={**os.environ, **_ENVIRONMENT},
+                start_new_session=True,  # Ctrl-C is for the parent, which ends the worker itself
+            )
+        finally:
+            os.close(writer)
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # it died at once; the empty event pipe will tell
+            self._process.stdin.write(job.model_dump_json().encode())
+            self._process.stdin.close()
+
+    def __enter__(self) -> _Worker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        os.close(self._reader)
+
+    def events(self, timeout_s: float) -> Iterator[Started | Note | Finished]:
+        """Events as they come; the parent blocks meanwhile. The deadline starts anew with every case."""
+        pending = b""
+        deadline = time.monotonic() + timeout_s
+        while True:
+            ready, _, _ = select.select([self._reader], [], [], max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise TimeoutError
+            chunk = os.read(self._reader, 1 << 20)
+            if not chunk:
+                return
+            *lines, pending = (pending + chunk).split(b"\n")
+            for line in lines:
+                event = EVENT.validate_json(line)
+                if not isinstance(event, Note):
+                    deadline = time.monotonic() + timeout_s
+                yield event
+
+    def wait(self) -> int:
+        return self._process.wait()
+
+    def kill(self) -> None:
+        """The whole process group: a worker may have started browsers or ranks."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+
+def _describe_exit(code: int) -> tuple[str, str]:
+    """What killed the worker, and the remedy."""
+    if code == -signal.SIGKILL:
+        return "the worker was killed (SIGKILL), most likely out of memory", "use a smaller --batch or model"
+    if code < 0:
+        name = signal.Signals(-code).name
+        return f"the worker crashed ({name})", "see the log: dyno show --log"
+    return f"the worker ended without a result (exit code {code})", "see the log: dyno show --log"
+
+
+def _failed(reason: str, remedy: str, log: IO[bytes]) -> Outcome:
+    size = log.seek(0, os.SEEK_END)
+    log.seek(max(0, size - LOG_TAIL))
+    text = log.read().decode(errors="replace").strip()
+    return Outcome(status=Status.FAILED, reason=reason, remedy=remedy, log=text or None)

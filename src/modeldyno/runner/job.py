@@ -1,0 +1,39 @@
+"""The words between the runner and its worker: one job in, events out as JSON lines."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from modeldyno.core.policy import Policy
+from modeldyno.core.types import Case, Frozen, Outcome
+
+
+class Job(Frozen):
+    """Cases that share one loaded model, for one fresh process."""
+
+    cases: tuple[Case, ...]
+    policy: Policy
+    process: int = 0
+
+
+class Started(Frozen):
+    event: Literal["started"] = "started"
+    case: int
+    """Position in the job."""
+
+
+class Note(Frozen):
+    event: Literal["note"] = "note"
+    text: str
+
+
+class Finished(Frozen):
+    event: Literal["finished"] = "finished"
+    case: int
+    outcome: Outcome
+
+
+Event = Annotated[Started | Note | Finished, Field(discriminator="event")]
+EVENT: TypeAdapter[Started | Note | Finished] = TypeAdapter(Event)

@@ -1,0 +1,249 @@
+"""Reads suites: files whose lists multiply into cases."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import BeforeValidator, Field, ValidationError
+
+from modeldyno import models
+from modeldyno.core.errors import InputError, UnknownName
+from modeldyno.core.types import Case, Frozen, Precision, Weights
+from modeldyno.platforms import PLATFORMS
+from modeldyno.runtimes import RUNTIMES
+from modeldyno.workloads import WORKLOADS
+
+AUTO = "auto"
+ALL = "all"
+
+
+def _listed(value: Any) -> Any:
+    """One value, a comma-separated string or a list: all mean a list."""
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return value if isinstance(value, list | tuple) else [value]
+
+
+Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
+Sizes = Annotated[list[Annotated[int, Field(ge=1)]], BeforeValidator(_listed), Field(min_length=1)]
+Option = str | int | float | bool
+
+
+class Block(Frozen):
+    """Lists that multiply into cases."""
+
+    name: str | None = None
+    model: Names
+    on: Names = [AUTO]
+    runtime: Names = [AUTO]
+    workload: Names = ["inference"]
+    precision: Names = ["fp32"]
+    batch: Sizes = [1]
+    shape: dict[str, Sizes] = {}
+    """Sizes beyond the batch by axis; axes that a model does not have are left out for it."""
+    weights: Weights = Weights.AUTO
+    options: dict[str, Option | list[Option]] = {}
+
+
+class Suite(Frozen):
+    """A named list of blocks."""
+
+    name: str
+    description: str = ""
+    blocks: tuple[Block, ...] = Field(min_length=1)
+
+    def cases(self) -> tuple[Case, ...]:
+        """All cases in order, each once."""
+        return tuple(dict.fromkeys(case for block in self.blocks for case in expand(block)))
+
+
+def read_suite(path: Path) -> Suite:
+    """A suite from a YAML, JSON or TOML file; errors name the file and the line or key."""
+    data = _parse(path)
+    if not isinstance(data, dict):
+        raise InputError(f"{path}: a suite is a mapping with the key 'model'; see docs/suites.md.")
+    try:
+        return _suite(data, path)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"{path}: key '{key}': {_complaint(first)}; see docs/suites.md.") from None
+
+
+def _parse(path: Path) -> Any:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"Cannot read the suite {path}: {error}; check the path.") from None
+    try:
+        if path.suffix == ".json":
+            return json.loads(text)
+        if path.suffix == ".toml":
+            return tomllib.loads(text)
+        return yaml.safe_load(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}, line {error.lineno}: {error.msg}; mend the JSON.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: {error}; mend the TOML.") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "not valid YAML"
+        raise InputError(f"{path}{line}: {problem}; mend the YAML.") from None
+
+
+def _complaint(error: Any) -> str:
+    if error["type"] == "extra_forbidden":
+        known = [*Block.model_fields, "description", "blocks", "benchmarks"]
+        return str(UnknownName("key", str(error["loc"][-1]), known)).rstrip(".")
+    return str(error["msg"]).replace("Input should be", "should be")
+
+
+def _suite(data: dict[str, Any], path: Path) -> Suite:
+    """Keys at the top are defaults for every block; without blocks they are the one block."""
+    data = dict(data)
+    name, description = str(data.pop("name", path.stem)), str(data.pop("description", ""))
+    if "benchmarks" in data:
+        blocks = [benchmark_block(entry, str(path)) for entry in _entries(data, "benchmarks", str(path))]
+    else:
+        entries = _entries(data, "blocks", str(path)) if "blocks" in data else [{}]
+        defaults = {key: value for key, value in data.items() if key != "blocks"}
+        blocks = [Block.model_validate(_gather_axes({**defaults, **entry})) for entry in entries]
+    return Suite(name=name, description=description, blocks=tuple(blocks))
+
+
+def parse_benchmarks(suite: str | Path | Mapping[str, Any]) -> tuple[str, list[dict[str, Any]]]:
+    """The entries of a `{name, benchmarks: [{name, params}]}` suite, and how to call it in errors."""
+    place = "the suite" if isinstance(suite, Mapping) else str(suite)
+    data = dict(suite) if isinstance(suite, Mapping) else _parse(Path(suite))
+    if not isinstance(data, dict) or "benchmarks" not in data:
+        raise InputError(f"{place}: has no key 'benchmarks'; see docs/benchmarks-of-your-own.md.")
+    return place, _entries(data, "benchmarks", place)
+
+
+def _entries(data: dict[str, Any], key: str, place: str) -> list[dict[str, Any]]:
+    entries = data[key]
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise InputError(f"{place}: key '{key}' must be a list of mappings; see docs/suites.md.")
+    return entries
+
+
+def _gather_axes(data: dict[str, Any]) -> dict[str, Any]:
+    """Axes of any architecture may stand at the top level of a block: `seq: [64, 128]`."""
+    axes = {axis for architecture in models.ARCHITECTURES.all() for axis in architecture.axes}
+    shape = {key: value for key, value in data.items() if key in axes}
+    rest = {key: value for key, value in data.items() if key not in axes}
+    return {**rest, "shape": {**rest.get("shape", {}), **shape}} if shape else rest
+
+
+_BENCHMARK_KEYS = {
+    "model_name": "model",
+    "model_id": "model",
+    "models": "model",
+    "hardware": "on",
+    "device": "on",
+    "platform": "on",
+    "batch_size": "batch",
+    "batch_sizes": "batch",
+    "sequence_length": "seq",
+    "sequence_lengths": "seq",
+    "precision_modes": "precision",
+}
+"""The parameter names of `{name, benchmarks: [{name, params}]}` files and what they are called here."""
+
+
+def benchmark_block(entry: dict[str, Any], place: str) -> Block:
+    """An entry of such a file that names a model, as a block."""
+    params = entry.get("params") or {}
+    if not isinstance(params, dict):
+        raise InputError(f"{place}: key 'params' must be a mapping; see docs/suites.md.")
+    data: dict[str, Any] = {_BENCHMARK_KEYS.get(str(key), str(key)): value for key, value in params.items()}
+    if "model" not in data:
+        raise InputError(
+            f"{place}: benchmark '{entry.get('name', '?')}' is not registered and names no model; "
+            "add params.model, or register it and use BenchmarkRunner.execute_suite."
+        )
+    return Block.model_validate({"name": entry.get("name"), **_gather_axes(data)})
+
+
+def expand(block: Block) -> Iterator[Case]:
+    """The cases of a block; every unknown name is an error before anything runs."""
+    specs = [models.resolve(name) for name in block.model]
+    targets = list(_targets(block.on))
+    precisions = [_precision(name) for name in block.precision]
+    workloads = [_checked(WORKLOADS, name) for name in block.workload]
+    for spec, (platform, index) in itertools.product(specs, targets):
+        for workload, runtime in itertools.product(workloads, _runtimes(block.runtime, platform)):
+            for precision, batch, shape, options in itertools.product(
+                precisions, block.batch, _shapes(spec.axes, block.shape), _options(block.options)
+            ):
+                yield Case(
+                    workload=workload,
+                    model=spec.name,
+                    platform=platform,
+                    index=index,
+                    runtime=runtime,
+                    precision=precision,
+                    batch=batch,
+                    shape=shape,
+                    weights=block.weights,
+                    options=options,
+                )
+
+
+def _targets(names: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """`cuda:1` is the second device of cuda; `auto` every platform found here; `all` every platform."""
+    for name in names:
+        if name in (AUTO, ALL):
+            for platform in PLATFORMS.names():
+                if name == ALL or PLATFORMS.get(platform).probe().present:
+                    yield platform, 0
+            continue
+        platform, _, index = name.partition(":")
+        PLATFORMS.get(platform)
+        if index and not index.isdecimal():
+            raise InputError(f"'{name}' is not a device; write the platform and a number, such as {platform}:0.")
+        yield platform, int(index or 0)
+
+
+def _runtimes(names: Iterable[str], platform: str) -> Iterator[str]:
+    own = PLATFORMS.get(platform).runtimes
+    for name in names:
+        if name == AUTO:
+            yield own[0]
+        elif name == ALL:
+            yield from own
+        else:
+            yield _checked(RUNTIMES, name)
+
+
+def _checked(registry: Any, name: str) -> str:
+    registry.get(name)
+    return name
+
+
+def _precision(name: str) -> Precision:
+    try:
+        return Precision(name)
+    except ValueError:
+        raise UnknownName("precision", name, [p.value for p in Precision]) from None
+
+
+def _shapes(axes: dict[str, int], wanted: dict[str, list[int]]) -> Iterator[dict[str, int]]:
+    """One shape per combination of the sizes asked for, over the axes this model has."""
+    choices = [[(axis, size) for size in wanted.get(axis, [default])] for axis, default in axes.items()]
+    return (dict(combination) for combination in itertools.product(*choices))
+
+
+def _options(options: dict[str, Option | list[Option]]) -> Iterator[dict[str, Option]]:
+    choices = [
+        [(name, value) for value in (values if isinstance(values, list) else [values])]
+        for name, values in options.items()
+    ]
+    return (dict(combination) for combination in itertools.product(*choices))

@@ -1,0 +1,83 @@
+"""The worker process: reads one job from stdin, measures its cases, writes events to the pipe it was given.
+
+Run as `python -m modeldyno.runner.worker FD`. It needs neither the store nor the command line.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+
+from modeldyno.core.errors import InputError, InvalidMeasurement, Unsupported
+from modeldyno.core.protocols import Bench, Session
+from modeldyno.core.types import Case, Outcome, Status
+from modeldyno.platforms import PLATFORMS
+from modeldyno.runner.job import Finished, Job, Note, Started
+from modeldyno.workloads import WORKLOADS
+
+
+def main(descriptor: int) -> None:
+    job = Job.model_validate_json(sys.stdin.buffer.read())
+    session: Session | None = None
+    for position, case in enumerate(job.cases):
+        _send(descriptor, Started(case=position))
+        try:
+            session = session or PLATFORMS.get(case.platform).open(case.index)
+            bench = Bench(
+                case=case,
+                policy=job.policy,
+                session=session,
+                process=job.process,
+                fresh=position == 0,
+                note=lambda text: _send(descriptor, Note(text=text)),
+            )
+            outcome = WORKLOADS.get(case.workload).run(bench)
+        except Exception as error:  # noqa: BLE001 - whatever a model or driver throws ends this case only
+            outcome = _outcome_of(error, case)
+        _send(descriptor, Finished(case=position, outcome=outcome))
+
+
+def _send(descriptor: int, event: Started | Note | Finished) -> None:
+    data = event.model_dump_json().encode() + b"\n"
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _outcome_of(error: Exception, case: Case) -> Outcome:
+    """How an error ends a case: what cannot run is skipped, what broke is failed."""
+    log = "".join(traceback.format_exception(error))
+    if isinstance(error, Unsupported):
+        return Outcome(status=Status.SKIPPED, reason=error.reason, remedy=error.remedy, log=log)
+    if isinstance(error, ModuleNotFoundError):
+        package = (error.name or "?").partition(".")[0]
+        reason = f"the package {package} is not installed"
+        return Outcome(status=Status.SKIPPED, reason=reason, remedy=f"pip install {package}", log=log)
+    if isinstance(error, InvalidMeasurement):
+        return Outcome(status=Status.INVALID, reason=str(error), log=log)
+    if _is_out_of_memory(error):
+        reason = f"out of memory: {_first_line(error)}"
+        return Outcome(status=Status.FAILED, reason=reason, remedy="use a smaller --batch or --precision", log=log)
+    if isinstance(error, InputError):
+        return Outcome(status=Status.FAILED, reason=str(error), log=log)
+    reason = f"{type(error).__name__}: {_first_line(error)}"
+    return Outcome(
+        status=Status.FAILED, reason=reason, remedy=f"see the log: dyno show --log --model {case.model}", log=log
+    )
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """PyTorch has its own class for devices and a plain RuntimeError for the host."""
+    return (
+        isinstance(error, MemoryError)
+        or type(error).__name__ == "OutOfMemoryError"
+        or "can't allocate memory" in str(error)
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or ["no message"])[0][:300]
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

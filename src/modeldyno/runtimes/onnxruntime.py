@@ -1,0 +1,166 @@
+"""ONNX Runtime on the graph that the model was exported to."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections import Counter
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from modeldyno.core.errors import Unsupported
+from modeldyno.core.protocols import RunsOnnxruntime, Session, Source
+from modeldyno.core.types import Case, Placement, Precision, ProfileRow
+from modeldyno.runtimes._profile import top_rows
+
+if TYPE_CHECKING:
+    from modeldyno.core.protocols import Arrays
+
+PROFILED_STEPS = 3
+
+
+class LoadedGraph:
+    """An inference session with its inputs."""
+
+    def __init__(self, path: Path, provider: tuple[str, dict[str, str]], case: Case, arrays: Arrays) -> None:
+        begin = time.perf_counter()
+        self._path, self._provider, self._case = path, provider, case
+        self._session = _open(path, provider, case)
+        self.load_ms = (time.perf_counter() - begin) * 1e3
+        self._names = [output.name for output in self._session.get_outputs()]
+        self._feed = {entry.name: arrays[entry.name] for entry in self._session.get_inputs()}
+        self._bound = self._binding() if case.options.get("io_binding") else None
+
+    def step(self) -> Any:
+        if self._bound is not None:
+            return self._session.run_with_iobinding(self._bound)
+        return self._session.run(None, self._feed)
+
+    def outputs(self) -> Arrays:
+        import numpy as np
+
+        values = self._session.run(None, self._feed)
+        return {name: np.asarray(value, dtype=np.float32) for name, value in zip(self._names, values, strict=True)}
+
+    def placement(self) -> Placement:
+        wanted = self._provider[0]
+        nodes = Counter(event["args"]["provider"] for event in self._events if "provider" in event["args"])
+        elsewhere = {
+            event["args"]["op_name"] for event in self._events if event["args"].get("provider", wanted) != wanted
+        }
+        return Placement(
+            device=nodes.most_common(1)[0][0] if nodes else self._session.get_providers()[0],
+            compute_precision=_compute_precision(self._case.precision),
+            nodes={name: count // PROFILED_STEPS for name, count in nodes.items()},
+            fallback=tuple(sorted(elsewhere)),
+            threads=self._session.get_session_options().intra_op_num_threads or None,
+        )
+
+    def profile(self) -> tuple[ProfileRow, ...]:
+        rows = ((e["args"]["op_name"], "operator", 1, e["dur"] / 1e3) for e in self._events)
+        return top_rows(rows, PROFILED_STEPS)
+
+    @cached_property
+    def _events(self) -> list[dict[str, Any]]:
+        """Kernel events of a second session that profiles itself: the timed one must not pay for it."""
+        with tempfile.TemporaryDirectory() as folder:
+            session = _open(self._path, self._provider, self._case, profile=Path(folder) / "ort")
+            for _ in range(PROFILED_STEPS):
+                session.run(None, self._feed)
+            events = json.loads(Path(session.end_profiling()).read_text())
+        return [e for e in events if e.get("cat") == "Node" and e["name"].endswith("_kernel_time")]
+
+    def _binding(self) -> Any:
+        binding = self._session.io_binding()
+        for name, array in self._feed.items():
+            binding.bind_cpu_input(name, array)
+        for name in self._names:
+            binding.bind_output(name)
+        return binding
+
+
+class OnnxruntimeRuntime:
+    name = "onnxruntime"
+
+    def packages(self) -> tuple[str, ...]:
+        return ("onnxruntime", "onnxruntime-gpu", "onnx", "torch", "transformers")
+
+    def load(self, source: Source, session: Session, precision: Precision, case: Case) -> LoadedGraph:
+        import onnxruntime
+
+        if not isinstance(session, RunsOnnxruntime):
+            raise Unsupported(
+                f"ONNX Runtime cannot address a device of platform {session.device.platform}",
+                f"choose another --runtime for {session.device.platform}",
+            )
+        provider = session.ort_provider()
+        available = onnxruntime.get_available_providers()
+        if provider[0] not in available:
+            raise Unsupported(
+                f"the installed onnxruntime has no {provider[0]} (it has {', '.join(available)})",
+                f"install the onnxruntime build for {session.device.platform}",
+            )
+        return LoadedGraph(_in_precision(source.onnx_path(), precision), provider, case, source.inputs())
+
+
+def _open(path: Path, provider: tuple[str, dict[str, str]], case: Case, profile: Path | None = None) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.intra_op_num_threads = int(case.options.get("threads", 0)) or len(os.sched_getaffinity(0))
+    if profile:
+        options.enable_profiling = True
+        options.profile_file_prefix = str(profile)
+    return onnxruntime.InferenceSession(path, options, providers=[provider])
+
+
+def _in_precision(path: Path, precision: Precision) -> Path:
+    """The graph converted to this precision, kept beside the original."""
+    if precision is Precision.FP32:
+        return path
+    if precision is Precision.BF16:
+        raise Unsupported(
+            "ONNX Runtime has no bf16 kernels for most operators (NOT_IMPLEMENTED for Add)", "use --precision fp16"
+        )
+    target = path.with_name(f"{path.stem}.{precision.value}.onnx")
+    if not target.exists():
+        partial = target.with_suffix(f".{os.getpid()}.partial")
+        {Precision.FP16: _write_fp16, Precision.INT8: _write_int8}[precision](path, partial)
+        partial.replace(target)
+    return target
+
+
+def _write_fp16(path: Path, target: Path) -> None:
+    import onnx
+    from onnxruntime.transformers.float16 import convert_float_to_float16
+
+    model = convert_float_to_float16(onnx.load(path), keep_io_types=True, disable_shape_infer=True)
+    onnx.save_model(model, target)
+
+
+def _write_int8(path: Path, target: Path) -> None:
+    """Dynamic quantization; the pre-processing pass fuses first and makes the result twice as fast."""
+    from onnxruntime.quantization import quantize_dynamic
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    prepared = target.with_suffix(".prepared")
+    try:
+        quant_pre_process(str(path), str(prepared), skip_symbolic_shape=True)
+        quantize_dynamic(str(prepared), str(target))
+    finally:
+        prepared.unlink(missing_ok=True)
+
+
+def _compute_precision(precision: Precision) -> str:
+    return {
+        Precision.FP32: "float32",
+        Precision.FP16: "float16",
+        Precision.INT8: "int8 matrix products, the rest float32",
+    }[precision]
+
+
+MEMBER = OnnxruntimeRuntime()

@@ -1,0 +1,120 @@
+"""OpenVINO on the graph that the model was exported to, with the precision always set and checked."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from modeldyno.core.errors import Unsupported
+from modeldyno.core.protocols import RunsOpenvino, Session, Source
+from modeldyno.core.types import Case, Placement, Precision, ProfileRow
+from modeldyno.runtimes._profile import top_rows
+
+if TYPE_CHECKING:
+    from modeldyno.core.protocols import Arrays
+
+PROFILED_STEPS = 3
+_HINTS = {Precision.FP32: "f32", Precision.BF16: "bf16", Precision.FP16: "f16"}
+_ARITHMETIC = ("FullyConnected", "MatMul", "Convolution", "GroupConvolution", "ScaledDotProductAttention")
+"""Node types whose precision decides what a model was computed in."""
+
+
+class LoadedGraph:
+    """A compiled model with one infer request and its inputs."""
+
+    def __init__(self, path: Path, device: str, case: Case, arrays: Arrays) -> None:
+        begin = time.perf_counter()
+        self._path, self._device, self._case = path, device, case
+        self._compiled = _compile(path, device, case)
+        self.load_ms = (time.perf_counter() - begin) * 1e3
+        self._names = [output.get_any_name() for output in self._compiled.outputs]
+        self._feed = {entry.get_any_name(): arrays[entry.get_any_name()] for entry in self._compiled.inputs}
+        self._request = self._compiled.create_infer_request()
+
+    def step(self) -> Any:
+        return self._request.infer(self._feed, share_inputs=True, share_outputs=True)
+
+    def outputs(self) -> Arrays:
+        import numpy as np
+
+        values = self._request.infer(self._feed).to_tuple()
+        return {name: np.asarray(value, dtype=np.float32) for name, value in zip(self._names, values, strict=True)}
+
+    def placement(self) -> Placement:
+        """Read off the executed graph: its nodes carry the precision they really run in."""
+        nodes = list(self._compiled.get_runtime_model().get_ops())
+        arithmetic = Counter(
+            _info(node, "runtimePrecision") for node in nodes if _info(node, "layerType") in _ARITHMETIC
+        )
+        devices = self._compiled.get_property("EXECUTION_DEVICES")
+        return Placement(
+            device=",".join(devices),
+            compute_precision=arithmetic.most_common(1)[0][0] if arithmetic else "no matrix arithmetic",
+            nodes=dict(Counter(_info(node, "runtimePrecision") for node in nodes)),
+            fallback=tuple(sorted(set(devices) - {self._device})),
+            threads=int(self._compiled.get_property("INFERENCE_NUM_THREADS")),
+            details={"hint": str(self._compiled.get_property("INFERENCE_PRECISION_HINT").to_string())},
+        )
+
+    def profile(self) -> tuple[ProfileRow, ...]:
+        """Layer by layer; OpenVINO names the kernel it chose, such as brgemm_avx512_f32."""
+        rows = (
+            (layer.node_name, f"{layer.node_type} {layer.exec_type}", 1, layer.real_time.total_seconds() * 1e3)
+            for layer in self._layers
+        )
+        return top_rows(rows, PROFILED_STEPS)
+
+    @cached_property
+    def _layers(self) -> list[Any]:
+        """Of a second compilation that counts: the timed one must not pay for it."""
+        request = _compile(self._path, self._device, self._case, count=True).create_infer_request()
+        layers: list[Any] = []
+        for _ in range(PROFILED_STEPS):
+            request.infer(self._feed)
+            layers += request.get_profiling_info()
+        return layers
+
+
+class OpenvinoRuntime:
+    name = "openvino"
+
+    def packages(self) -> tuple[str, ...]:
+        return ("openvino", "onnx", "torch", "transformers")
+
+    def load(self, source: Source, session: Session, precision: Precision, case: Case) -> LoadedGraph:
+        if not isinstance(session, RunsOpenvino):
+            raise Unsupported(
+                f"OpenVINO cannot address a device of platform {session.device.platform}",
+                "use --on openvino for the openvino runtime",
+            )
+        if precision not in _HINTS:
+            raise Unsupported(
+                "OpenVINO computes in int8 only with a model that was quantized before", "use --precision bf16 or fp16"
+            )
+        return LoadedGraph(source.onnx_path(), session.openvino_device(), case, source.inputs())
+
+
+def _compile(path: Path, device: str, case: Case, count: bool = False) -> Any:
+    import openvino
+
+    settings: dict[str, Any] = {
+        # Without the hint OpenVINO picks bf16 by itself on CPUs that have it.
+        "INFERENCE_PRECISION_HINT": _HINTS[case.precision],
+        "PERFORMANCE_HINT": str(case.options.get("hint", "latency")).upper(),
+        "PERF_COUNT": count,
+    }
+    if threads := case.options.get("threads"):
+        settings["INFERENCE_NUM_THREADS"] = int(threads)
+    core = openvino.Core()
+    return core.compile_model(core.read_model(path), device, settings)
+
+
+def _info(node: Any, name: str) -> str:
+    info = node.get_rt_info()
+    return str(info[name].astype(str)) if name in info else "?"
+
+
+MEMBER = OpenvinoRuntime()

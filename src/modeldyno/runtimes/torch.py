@@ -1,0 +1,166 @@
+"""PyTorch in eager mode, on any device that a platform lets PyTorch address."""
+
+from __future__ import annotations
+
+import copy
+import time
+import warnings
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from modeldyno.core.errors import Unsupported
+from modeldyno.core.protocols import RunsTorch, Session, Source
+from modeldyno.core.types import Case, Placement, Precision, ProfileRow
+from modeldyno.runtimes._profile import top_rows
+
+if TYPE_CHECKING:
+    from modeldyno.core.protocols import Arrays
+
+PROFILED_STEPS = 3
+_DTYPES = {Precision.FP32: "float32", Precision.BF16: "bfloat16", Precision.FP16: "float16"}
+
+
+class LoadedModule:
+    """A module on a device with its inputs beside it."""
+
+    def __init__(self, module: Any, inputs: dict[str, Any], precision: Precision, load_ms: float) -> None:
+        self.module = module
+        self.load_ms = load_ms
+        self._inputs = inputs
+        self._precision = precision
+
+    def step(self) -> Any:
+        import torch
+
+        with torch.inference_mode():
+            return self.module(**self._inputs)
+
+    def outputs(self) -> Arrays:
+        return {name: tensor.detach().float().cpu().numpy() for name, tensor in self.step().items()}
+
+    def placement(self) -> Placement:
+        import torch
+
+        where = Counter(str(tensor.device) for tensor in self.module.parameters())
+        formats = Counter(str(tensor.dtype).removeprefix("torch.") for tensor in self.module.parameters())
+        device = next(iter(self.step().values())).device
+        return Placement(
+            device=str(device),
+            compute_precision=self._compute_precision(formats),
+            nodes=dict(where),
+            fallback=tuple(sorted(set(where) - {str(device)})),
+            threads=torch.get_num_threads(),
+            details=self.details(),
+        )
+
+    def details(self) -> dict[str, str | int | float | bool]:
+        """What else the record should know; runtimes that build on this one add to it."""
+        return {}
+
+    def _compute_precision(self, formats: Counter[str]) -> str:
+        if self._precision is Precision.INT8:
+            return "int8 linear layers, the rest float32"
+        return formats.most_common(1)[0][0] if formats else "unknown"
+
+    def profile(self) -> tuple[ProfileRow, ...]:
+        """Kernels by device time where the device reports them, else operators by their own CPU time."""
+        from torch.profiler import profile
+
+        with warnings.catch_warnings(), profile() as profiler:
+            warnings.simplefilter("ignore")
+            for _ in range(PROFILED_STEPS):
+                self.step()
+            self._finish()
+        events = profiler.key_averages()
+        on_device = [(e.key, e.count, e.self_device_time_total) for e in events if e.device_type.value != 0]
+        on_host = [(e.key, e.count, e.self_cpu_time_total) for e in events if e.device_type.value == 0]
+        kind, rows = ("kernel", on_device) if any(time for _, _, time in on_device) else ("operator", on_host)
+        return top_rows(((name, kind, count, us / 1e3) for name, count, us in rows), PROFILED_STEPS)
+
+    def _finish(self) -> None:
+        """Bringing one value to the host waits for the device, whichever it is."""
+        next(iter(self.step().values())).flatten()[:1].cpu()
+
+
+class TorchRuntime:
+    """Eager PyTorch; keeps the last placed module so that cases of one group share it."""
+
+    name = "torch"
+
+    def __init__(self) -> None:
+        self._placed: tuple[tuple[str, ...], Any, float] | None = None
+
+    def packages(self) -> tuple[str, ...]:
+        return ("torch", "transformers")
+
+    def load(self, source: Source, session: Session, precision: Precision, case: Case) -> LoadedModule:
+        import torch
+
+        if not isinstance(session, RunsTorch):
+            raise Unsupported(
+                f"PyTorch cannot address a device of platform {session.device.platform}",
+                f"choose another --runtime for {session.device.platform}",
+            )
+        if threads := case.options.get("threads"):
+            torch.set_num_threads(int(threads))
+        device = session.torch_device()
+        module, load_ms = self._place(source, device, precision)
+        inputs = _to_device(source.inputs(), device, precision)
+        return self.bind(module, inputs, precision, load_ms)
+
+    def bind(self, module: Any, inputs: dict[str, Any], precision: Precision, load_ms: float) -> LoadedModule:
+        return LoadedModule(module, inputs, precision, load_ms)
+
+    def _place(self, source: Source, device: str, precision: Precision) -> tuple[Any, float]:
+        key = (source.info.fingerprint, device, precision.value)
+        if self._placed is None or self._placed[0] != key:
+            module = source.torch_model()
+            begin = time.perf_counter()
+            placed = _converted(module, device, precision)
+            _finish_copy(placed)
+            self._placed = (key, placed, (time.perf_counter() - begin) * 1e3)
+        return self._placed[1], self._placed[2]
+
+
+def _converted(module: Any, device: str, precision: Precision) -> Any:
+    """The module in the asked precision on the device; the fp32 original stays as it is for references."""
+    import torch
+
+    if precision is Precision.INT8:
+        return _int8(module, device)
+    dtype = getattr(torch, _DTYPES[precision])
+    if precision is Precision.FP32 and torch.device(device).type == next(module.parameters()).device.type:
+        return module
+    return copy.deepcopy(module).to(device=device, dtype=dtype)
+
+
+def _int8(module: Any, device: str) -> Any:
+    import torch
+
+    if torch.device(device).type != next(module.parameters()).device.type:
+        raise Unsupported(
+            "eager PyTorch has int8 kernels for the host only", "use a runtime with int8 kernels for this device"
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # deprecated in favour of torchao, which does more and starts slower
+        return torch.ao.quantization.quantize_dynamic(module, {torch.nn.Linear}, dtype=torch.qint8)
+
+
+def _finish_copy(module: Any) -> None:
+    for parameter in module.parameters():
+        parameter.flatten()[:1].cpu()
+        return
+
+
+def _to_device(arrays: Arrays, device: str, precision: Precision) -> dict[str, Any]:
+    import torch
+
+    dtype = getattr(torch, _DTYPES.get(precision, "float32"))
+    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    return {
+        name: tensor.to(device=device, dtype=dtype if tensor.is_floating_point() else None)
+        for name, tensor in tensors.items()
+    }
+
+
+MEMBER = TorchRuntime()

@@ -1,0 +1,50 @@
+"""PyTorch compiled by torch.compile; compilation happens in the first step and is timed there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Any
+
+from modeldyno.core.cache import cache_dir
+from modeldyno.core.errors import Unsupported
+from modeldyno.core.protocols import Session, Source
+from modeldyno.core.types import Case, Precision
+from modeldyno.runtimes.torch import LoadedModule, TorchRuntime
+
+
+class CompiledModule(LoadedModule):
+    """A compiled module; tells how often the compiler gave up on a graph."""
+
+    def details(self) -> dict[str, str | int | float | bool]:
+        from torch._dynamo.utils import counters
+
+        return {
+            "graphs": int(counters["stats"].get("unique_graphs", 0)),
+            "graph_breaks": sum(counters["graph_break"].values()),
+        }
+
+
+class TorchCompileRuntime(TorchRuntime):
+    """The same placement as eager mode, then one compiled callable per set of inputs."""
+
+    name = "torch-compile"
+
+    def load(self, source: Source, session: Session, precision: Precision, case: Case) -> LoadedModule:
+        if precision is Precision.INT8:
+            raise Unsupported("torch.compile has no kernels for eager int8 modules", "use --runtime torch for int8")
+        if shutil.which(os.environ.get("CXX", "g++")) is None:
+            raise Unsupported("torch.compile needs a C++ compiler and found none", "install g++ or set CXX")
+        # One compile thread: the compiler's pool would idle beside the measurement otherwise.
+        os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache_dir("inductor")))
+        return super().load(source, session, precision, case)
+
+    def bind(self, module: Any, inputs: dict[str, Any], precision: Precision, load_ms: float) -> LoadedModule:
+        import torch
+
+        torch._dynamo.reset()
+        return CompiledModule(torch.compile(module), inputs, precision, load_ms)
+
+
+MEMBER = TorchCompileRuntime()

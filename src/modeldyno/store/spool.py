@@ -1,0 +1,146 @@
+"""The spool: one append-only file per run, fsynced after every line, so that a record is durable at once.
+
+A line is `{"kind": "run" | "record", "data": {...}}`; the same lines are what runs export and stores import.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from modeldyno.core.errors import JobError
+from modeldyno.core.types import Record, Run
+
+Item = Run | Record
+
+
+def encode(item: Item) -> bytes:
+    kind = "run" if isinstance(item, Run) else "record"
+    return b'{"kind":"%s","data":%s}\n' % (kind.encode(), item.model_dump_json().encode())
+
+
+def decode(line: bytes) -> Item:
+    """The item of a line; a ValueError says what is wrong with it."""
+    try:
+        document = json.loads(line)
+        kinds: dict[str, type[Item]] = {"run": Run, "record": Record}
+        return kinds[document["kind"]].model_validate(document["data"])
+    except (KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"not a line of a spool ({error})") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+
+
+class SpoolWriter:
+    """Appends the lines of one run. When the disk is full it keeps them and tries again with the next one."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._pending: list[bytes] = []
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        # Held while the run goes on: a fold by another process leaves the file in place.
+        fcntl.flock(self._file, fcntl.LOCK_SH)
+
+    def append(self, item: Item) -> str | None:
+        """Make the item durable; returns a warning sentence when that could not be done yet."""
+        with _signals_wait():
+            self._pending.append(encode(item))
+            try:
+                while self._pending:
+                    self._write(self._pending[0])
+                    self._pending.pop(0)
+            except OSError as error:
+                return (
+                    f"Cannot write {self._path}: {error.strerror}; {len(self._pending)} item(s) are kept in memory, "
+                    "free some space and they will be written."
+                )
+        return None
+
+    def close(self) -> Path | None:
+        """Release the file. What could never be written goes to the temporary folder; returns where."""
+        rescued = self._rescue() if self._pending else None
+        os.close(self._file)
+        return rescued
+
+    def _write(self, line: bytes) -> None:
+        """All or nothing: half a line is cut off again."""
+        size = os.fstat(self._file).st_size
+        try:
+            rest = line
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+            os.fsync(self._file)
+        except OSError:
+            os.ftruncate(self._file, size)
+            raise
+
+    def _rescue(self) -> Path:
+        data = b"".join(self._pending)
+        try:
+            descriptor, name = tempfile.mkstemp(prefix="dyno-rescued-", suffix=".ndjson")
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+        except OSError as error:
+            raise JobError(
+                f"{len(self._pending)} record(s) could be written nowhere ({error.strerror}); "
+                f"copy them from here: {data.decode()}"
+            ) from error
+        return Path(name)
+
+
+@dataclass(frozen=True)
+class SpoolFile:
+    """What was found in a spool file."""
+
+    path: Path
+    items: tuple[Item, ...]
+    torn: tuple[tuple[int, str], ...]
+    """Line numbers that could not be read, with the reason."""
+
+
+def read_spool(path: Path) -> SpoolFile:
+    """All whole lines; what is torn or broken is told, not dropped in silence."""
+    items: list[Item] = []
+    torn: list[tuple[int, str]] = []
+    for number, line in enumerate(path.read_bytes().splitlines(keepends=True), 1):
+        try:
+            if not line.endswith(b"\n"):
+                raise ValueError("cut off in the middle")
+            items.append(decode(line))
+        except ValueError as error:
+            torn.append((number, str(error)))
+    return SpoolFile(path, tuple(items), tuple(torn))
+
+
+@contextmanager
+def unused(path: Path) -> Iterator[bool]:
+    """Whether no writer holds the file; if so, it stays that way inside the block."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield True
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _signals_wait() -> Iterator[None]:
+    """A Ctrl-C in the middle of a write is delivered after it."""
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)

@@ -1,0 +1,63 @@
+"""Workloads that really crash, hang or run out of memory, and two that behave; found through entry points."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import time
+from collections.abc import Callable
+
+from modeldyno.core.protocols import Bench
+from modeldyno.core.types import Outcome, Passport, Status
+from modeldyno.measure import loop
+
+
+class Fault:
+    def __init__(self, name: str, act: Callable[[Bench], None]) -> None:
+        self.name = name
+        self._act = act
+
+    def run(self, bench: Bench) -> Outcome:
+        self._act(bench)
+        samples = loop.sample(bench.session, lambda: sum(range(10_000)), bench.policy, bench.process)
+        return Outcome(status=Status.OK, device=bench.session.device, samples=samples, passport=Passport.of(()))
+
+
+def _segfault(bench: Bench) -> None:
+    ctypes.string_at(0)
+
+
+def _exhaust_memory(bench: Bench) -> None:
+    """Really runs out, against a limit of its own so that the machine survives."""
+    limit = 512 * 2**20
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    hoard = []
+    while True:
+        hoard.append(bytearray(64 * 2**20))
+
+
+def _hang(bench: Bench) -> None:
+    while True:
+        time.sleep(3600)
+
+
+def _raise(bench: Bench) -> None:
+    raise RuntimeError("the kernel went on holiday")
+
+
+def _first_batch_only(bench: Bench) -> None:
+    """Dies in the middle of a group: batch 2 segfaults, the others are fine."""
+    if bench.case.batch == 2:
+        ctypes.string_at(0)
+
+
+SEGFAULT = Fault("fault-segfault", _segfault)
+KILL = Fault("fault-kill", lambda bench: os.kill(os.getpid(), signal.SIGKILL))
+MEMORY = Fault("fault-memory", _exhaust_memory)
+HANG = Fault("fault-hang", _hang)
+RAISE = Fault("fault-raise", _raise)
+EXIT = Fault("fault-exit", lambda bench: os._exit(7))
+NONE = Fault("fault-none", lambda bench: None)
+SOME = Fault("fault-some", _first_batch_only)

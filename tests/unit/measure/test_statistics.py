@@ -1,0 +1,76 @@
+"""The statistics hold what they promise, on known answers and on anything hypothesis finds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modeldyno.measure import statistics
+
+positive = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=1, max_size=200)
+
+
+@given(positive)
+def test_the_interval_contains_the_median_and_stays_in_the_data(values: list[float]) -> None:
+    interval = statistics.median_interval(values)
+    assert min(values) <= interval.low <= interval.value <= interval.high <= max(values)
+
+
+def test_interval_ranks_are_the_published_ones() -> None:
+    """n = 100: ranks floor(50 - 9.8) = 40 and ceil(51 + 9.8) = 61."""
+    interval = statistics.median_interval(list(range(1, 101)))
+    assert (interval.low, interval.high) == (40, 61)
+
+
+def test_interval_covers_the_true_median_in_about_95_percent() -> None:
+    rng = np.random.default_rng(1)
+    draws = rng.lognormal(0.0, 0.5, (4000, 40))
+    covered = [i.low <= 1.0 <= i.high for i in map(statistics.median_interval, draws)]
+    assert 0.94 <= np.mean(covered) <= 0.985
+
+
+def test_processes_that_disagree_widen_the_interval() -> None:
+    rng = np.random.default_rng(2)
+    alike = [rng.normal(10, 0.1, 50) for _ in range(3)]
+    apart = [rng.normal(level, 0.1, 50) for level in (9, 10, 11)]
+    narrow, wide = statistics.grouped_median_interval(alike), statistics.grouped_median_interval(apart)
+    assert wide.high - wide.low > 10 * (narrow.high - narrow.low)
+    assert wide.low < 9.5 < 10.5 < wide.high
+
+
+@given(st.lists(positive, min_size=1, max_size=4))
+def test_grouped_interval_contains_its_value(groups: list[list[float]]) -> None:
+    interval = statistics.grouped_median_interval(groups, draws=200)
+    assert interval.low <= interval.value <= interval.high
+
+
+def test_grouped_interval_is_the_same_every_time() -> None:
+    groups = [[1.0, 2.0, 3.0, 4.0], [2.0, 3.0, 4.0, 5.0]]
+    assert statistics.grouped_median_interval(groups) == statistics.grouped_median_interval(groups)
+
+
+@pytest.mark.parametrize(("rank", "needed"), [(90, 64), (95, 130), (99, 662)])
+def test_percentiles_need_enough_samples(rank: int, needed: int) -> None:
+    assert statistics.percentile([1.0] * (needed - 1), rank) is None
+    assert statistics.percentile([1.0] * needed, rank) == 1.0
+
+
+def test_windows_agree_only_when_level_and_spread_do() -> None:
+    flat = [1.0, 1.01, 0.99] * 4
+    assert statistics.windows_agree(flat, flat)
+    assert not statistics.windows_agree([v * 1.2 for v in flat], flat)
+    assert not statistics.windows_agree([0.7, 1.0, 1.3] * 4, flat)
+
+
+def test_noise_settles_when_it_no_longer_changes() -> None:
+    assert not statistics.noise_settled([0.05] * 63)
+    assert statistics.noise_settled([0.05] * 64)
+    assert not statistics.noise_settled([0.5 / n for n in range(1, 65)])
+
+
+def test_spread_and_outliers() -> None:
+    values = [1.0, 1.1, 0.9, 1.05, 0.95] * 10 + [50.0]
+    assert statistics.outlier_share(values) == pytest.approx(1 / 51)
+    assert statistics.spread([1.0] * 10) == 0.0

@@ -1,0 +1,69 @@
+"""Outcomes of processes become one record whose metrics follow from the raw samples."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from modeldyno.core.metrics import METRICS
+from modeldyno.core.types import Case, Check, MetricValue, Outcome, Passport, Record, Samples, Status, Stop, Verdict
+from modeldyno.runner.assemble import assemble
+
+CASE = Case(model="m", platform="cpu", runtime="torch", batch=4)
+
+
+def outcome(level: float, **changes: object) -> Outcome:
+    samples = Samples(host_ms=[level] * 40, stop=Stop.INTERVAL, steady=True, device_ms=[level / 2] * 10)
+    fields = {"status": Status.OK, "samples": samples, "passport": Passport.of(()), **changes}
+    return Outcome.model_validate(fields)
+
+
+def build(*outcomes: Outcome) -> Record:
+    return assemble("run", CASE, outcomes, datetime.now(UTC), 1.0)
+
+
+def test_metrics_follow_from_the_samples() -> None:
+    record = build(outcome(2.0, metrics={"compute_gflop": MetricValue(value=3.0)}))
+    assert record.value("latency_ms") == 2.0
+    assert record.value("throughput_per_s") == pytest.approx(2000.0)
+    assert record.value("device_time_ms") == 1.0
+    assert record.value("launch_gap_ms") == 1.0
+    assert record.value("compute_rate_gflops") == pytest.approx(1500.0)
+    assert set(record.metrics) <= set(METRICS)
+
+
+def test_a_percentile_without_enough_samples_says_how_many_it_needs() -> None:
+    metric = build(outcome(2.0)).metrics["latency_p99_ms"]
+    assert metric.value is None
+    assert metric.note == "needs 662 samples, has 40"
+
+
+def test_processes_that_disagree_are_a_concern() -> None:
+    record = build(outcome(1.0), outcome(2.0), outcome(3.0))
+    latency = record.metrics["latency_ms"]
+    assert latency.n == 120
+    assert (latency.low, latency.high) == (1.0, 3.0)
+    assert [check.name for check in record.passport.concerns] == ["process_spread"]
+
+
+def test_metrics_given_once_per_process_carry_their_range() -> None:
+    loads = [outcome(1.0, metrics={"load_ms": MetricValue(value=v)}) for v in (10.0, 30.0, 20.0)]
+    load = build(*loads).metrics["load_ms"]
+    assert (load.value, load.low, load.high, load.n) == (20.0, 10.0, 30.0, 3)
+
+
+def test_a_process_that_fails_decides_and_the_samples_are_kept() -> None:
+    record = build(outcome(1.0), Outcome(status=Status.FAILED, reason="boom", remedy="mend"))
+    assert record.status is Status.FAILED
+    assert record.reason == "boom (after 1 good process)"
+    assert record.metrics == {}
+    assert len(record.samples) == 1
+
+
+def test_the_worst_of_each_check_counts() -> None:
+    doubt = Check(name="steal", value=0.1, verdict=Verdict.AMBIGUOUS, advice="x")
+    fine = Check(name="steal", value=0.0)
+    record = build(outcome(1.0, passport=Passport.of((fine,))), outcome(1.0, passport=Passport.of((doubt,))))
+    assert record.passport.verdict is Verdict.AMBIGUOUS
+    assert [check.value for check in record.passport.checks if check.name == "steal"] == [0.1]
