@@ -19,6 +19,7 @@ def _own_place(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeyp
     """Nothing a test does reaches the user's cache or store; exports are shared between the tests of a session."""
     monkeypatch.setenv("DYNO_STORE", str(tmp_path / "dyno.duckdb"))
     monkeypatch.setenv("DYNO_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+    monkeypatch.syspath_prepend(PLUGINS)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(PLUGINS), os.environ.get("PYTHONPATH")])))
 
 

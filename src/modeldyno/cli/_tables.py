@@ -19,7 +19,7 @@ _HEADINGS = {"latency_ms": "latency", "throughput_per_s": "throughput", "memory_
 
 def record_table(records: Iterable[Record], metrics: Sequence[str] = DEFAULT_METRICS) -> Table:
     """Records that have numbers, one row each."""
-    headings = [_HEADINGS.get(name, name) for name in metrics]
+    headings = [_HEADINGS.get(name, name.replace("_", " ")) for name in metrics]
     table = new_table("Results", ["model", "on", "runtime", "precision", "batch", "shape", *headings, "verdict"])
     for record in records:
         case = record.case
@@ -79,10 +79,12 @@ def metric_text(record: Record, name: str) -> str:
 
 
 def verdict_text(record: Record) -> str:
-    """The passport's verdict with the names of what speaks against the number."""
+    """The passport's verdict with what speaks most against the number; --passport shows all of it."""
     if record.passport is None:
         return "-"
-    concerns = ", ".join(check.name.replace("_", " ") for check in record.passport.concerns)
+    names = [check.name.removesuffix("_per_s_per_thread").replace("_", " ") for check in record.passport.concerns]
+    more = f" +{len(names) - 2}" if len(names) > 2 else ""
+    concerns = ", ".join(names[:2]) + more
     return f"{record.passport.verdict.value}: {concerns}" if concerns else record.passport.verdict.value
 
 
@@ -98,7 +100,7 @@ def new_table(title: str, columns: Sequence[str]) -> Table:
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    numeric = {*METRICS, *_HEADINGS.values(), "batch"}
+    numeric = {*(name.replace("_", " ") for name in METRICS), *_HEADINGS.values(), "batch"}
     for column in columns:
         table.add_column(column, justify="right" if column in numeric else "left", overflow="fold")
     return table

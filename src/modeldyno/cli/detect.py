@@ -28,7 +28,10 @@ def detect(
     if json:
         print_json({"platforms": [_document(probe) for probe in probes]})
         return
-    print_table(_here(probes), _absent(probes))
+    if any(probe.present for probe in probes):
+        print_table(_here(probes))
+    if not all(probe.present for probe in probes):
+        print_table(_absent(probes))
 
 
 def _document(probe: Probe) -> dict[str, object]:

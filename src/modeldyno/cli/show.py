@@ -10,7 +10,9 @@ from modeldyno.cli._options import JsonOption, StoreOption, comma_list
 from modeldyno.cli._print import print_json, print_line, print_table, print_warning
 
 if TYPE_CHECKING:
-    from modeldyno.core.types import Record, Status
+    from rich.table import Table
+
+    from modeldyno.core.types import Passport, Record, Status
     from modeldyno.store.store import Store
 
 
@@ -21,6 +23,7 @@ def show(
     on: Annotated[str | None, typer.Option("--on", help="Only these platforms.")] = None,
     metric: Annotated[str | None, typer.Option(help="Columns to show, e.g. latency_ms,energy_j.")] = None,
     profile: Annotated[bool, typer.Option("--profile", help="Show kernels, operators or layers by time.")] = False,
+    passport: Annotated[bool, typer.Option("--passport", help="Show all that decides how far to trust it.")] = False,
     log: Annotated[bool, typer.Option("--log", help="Show the workers' last words.")] = False,
     json: JsonOption = False,
     store: StoreOption = None,
@@ -52,7 +55,7 @@ def show(
         print_table(_tables.problem_table(problems))
     if not records:
         print_line("No record matches.")
-    _details(records, profile, log)
+    _details(records, profile, passport, log)
 
 
 def fold(store: Store) -> None:
@@ -72,15 +75,31 @@ def _status(name: str) -> Status:
         raise UnknownName("status", name, list(Status)) from None
 
 
-def _details(records: list[Record], profile: bool, log: bool) -> None:
-    from modeldyno.cli._tables import new_table
-
+def _details(records: list[Record], profile: bool, passport: bool, log: bool) -> None:
     for record in records:
         if profile and record.profile:
-            table = new_table(f"Profile of {record.case.label}", ["name", "kind", "calls", "ms per step", "share"])
-            for row in record.profile:
-                cells = (row.name, row.kind or "-", str(row.calls), f"{row.time_ms:.4f}", f"{row.share:.1%}")
-                table.add_row(*cells)
-            print_table(table)
+            print_table(_profile_table(record))
+        if passport and record.passport:
+            print_table(_passport_table(record, record.passport))
         if log and record.log:
             print_line(f"Log of {record.case.label}:\n{record.log}")
+
+
+def _profile_table(record: Record) -> Table:
+    from modeldyno.cli._tables import new_table
+
+    table = new_table(f"Profile of {record.case.label}", ["name", "kind", "calls", "ms per step", "share"])
+    for row in record.profile:
+        table.add_row(row.name, row.kind or "-", str(row.calls), f"{row.time_ms:.4f}", f"{row.share:.1%}")
+    return table
+
+
+def _passport_table(record: Record, passport: Passport) -> Table:
+    from modeldyno.cli._tables import new_table
+
+    title = f"Passport of {record.case.label}: {passport.verdict.value}"
+    table = new_table(title, ["check", "value", "limit", "verdict", "what to do"])
+    for check in passport.checks:
+        limit = "-" if check.limit is None else str(check.limit)
+        table.add_row(check.name, str(check.value), limit, check.verdict.value, check.advice or "-")
+    return table

@@ -25,7 +25,6 @@ class Policy(Frozen):
     energy_windows: int = 3
     """No energy pass with 0 windows."""
     profile: bool = True
-    check_outputs: bool = True
 
 
 POLICIES: dict[str, Policy] = {

@@ -173,7 +173,7 @@ class Source(Protocol):
     def inputs(self) -> Arrays: ...
 
     def torch_model(self) -> Any:
-        """The fp32 module on the CPU, in evaluation mode. Raises Unsupported for a bare ONNX file."""
+        """A new fp32 module on the CPU in evaluation mode, the caller's own. Raises Unsupported for an ONNX file."""
         ...
 
     def onnx_path(self) -> Path:
@@ -222,8 +222,16 @@ class Runtime(Protocol):
         """Distributions whose versions decide the result."""
         ...
 
-    def load(self, source: Source, session: Session, precision: Precision, case: Case) -> Loaded:
-        """Bring the model onto the device. Raises Unsupported with the reason where it cannot."""
+    def check(self, session: Session, precision: Precision) -> None:
+        """Raises Unsupported with the reason where this session or precision cannot be had."""
+        ...
+
+    def prepare(self, source: Source, precision: Precision) -> None:
+        """Make and cache what loading needs, in a process of its own that nothing is measured in."""
+        ...
+
+    def load(self, source: Source, session: Session, case: Case) -> Loaded:
+        """Bring the model onto the device."""
         ...
 
 
@@ -248,3 +256,10 @@ class Workload(Protocol):
     name: str
 
     def run(self, bench: Bench) -> Outcome: ...
+
+
+@runtime_checkable
+class Prepares(Protocol):
+    """A workload with work to do before measuring, in a process of its own: exports, references."""
+
+    def prepare(self, case: Case, note: Callable[[str], None]) -> Outcome: ...

@@ -275,6 +275,10 @@ class OutputCheck(Frozen):
     worst_output: str | None = None
 
 
+KERNEL = "kernel"
+"""Kind of profile rows that are work of the device itself."""
+
+
 class ProfileRow(Frozen):
     """One kernel, operator or layer of a profile."""
 

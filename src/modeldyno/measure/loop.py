@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from modeldyno.core.policy import Policy
-from modeldyno.core.protocols import Lap, Session, Step, TimesDevice
+from modeldyno.core.protocols import Session, Step, TimesDevice
 from modeldyno.core.types import Samples, Stop
 from modeldyno.measure import statistics
 from modeldyno.measure.host import thread_wait_ns
@@ -22,6 +22,10 @@ TIMER_SHARE = 1e-4
 SLOW_STEP_NS = 100e6
 DEVICE_TIME_SHARE = 0.5
 """Device-only laps may take this share of the sampling time on top."""
+
+
+HOPELESS_LAPS = 3
+"""Device laps without a device time after which no more are tried: the step waits for the device itself."""
 
 
 @dataclass
@@ -127,18 +131,20 @@ def _device_samples(session: Session, step: Step, policy: Policy) -> tuple[list[
 
 def _device_laps(session: TimesDevice, step: Step, policy: Policy, cold: bool) -> list[float]:
     times: list[float] = []
-    begin = time.perf_counter()
-    budget = policy.max_time_s * DEVICE_TIME_SHARE / 2
-    while True:
-        lap: Lap = session.device_lap(step, cold)
-        if lap.device_ns is not None:
+    misses = 0
+    deadline = time.perf_counter() + policy.max_time_s * DEVICE_TIME_SHARE / 2
+    while misses < HOPELESS_LAPS and time.perf_counter() < deadline and not _narrow(times, policy):
+        lap = session.device_lap(step, cold)
+        if lap.device_ns is None:
+            misses += 1
+        else:
             times.append(lap.device_ns / NS_PER_MS)
-        elapsed = time.perf_counter() - begin
-        if elapsed > budget or (
-            len(times) >= policy.min_samples
-            and statistics.median_interval(times).relative_half_width <= policy.relative_width
-        ):
-            return times
+    return times
+
+
+def _narrow(times: list[float], policy: Policy) -> bool:
+    enough = len(times) >= policy.min_samples
+    return enough and statistics.median_interval(times).relative_half_width <= policy.relative_width
 
 
 @contextmanager

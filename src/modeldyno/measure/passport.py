@@ -58,13 +58,11 @@ def sample_checks(samples: Samples) -> tuple[Check, ...]:
 
 
 def _spread_check(value: float) -> Check:
-    advice = "samples scatter: look at the distribution before you trust the median"
     if value <= SPREAD:
         return Check(name="spread", value=round(value, 4), limit=SPREAD)
-    strength = "strongly scattered" if value > STRONG_SPREAD else "scattered"
-    return Check(
-        name="spread", value=round(value, 4), limit=SPREAD, verdict=Verdict.AMBIGUOUS, advice=f"{strength} {advice}"
-    )
+    how = "scatter strongly" if value > STRONG_SPREAD else "scatter"
+    advice = f"samples {how}: look at their distribution before you trust the median"
+    return Check(name="spread", value=round(value, 4), limit=SPREAD, verdict=Verdict.AMBIGUOUS, advice=advice)
 
 
 def _at_most(name: str, value: float, limit: float, advice: str) -> Check:

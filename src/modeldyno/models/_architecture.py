@@ -24,6 +24,11 @@ _SIZE_LIMITS = (
 )
 
 
+def words(text: str) -> frozenset[str]:
+    """The words of a text, for tables that are only names."""
+    return frozenset(text.split())
+
+
 def size_class(parameters: int) -> str:
     """The name of a size: tiny, small, base, large, xl or xxl."""
     return next((name for name, limit in _SIZE_LIMITS if parameters < limit), "xxl")
@@ -126,6 +131,15 @@ class CountsByParts(Protocol):
         ...
 
 
+@runtime_checkable
+class RunsTokenByToken(Protocol):
+    """An architecture with models that walk along the sequence."""
+
+    def is_linear(self, model_type: str) -> bool:
+        """True where the work is a constant plus a fixed amount per token."""
+        ...
+
+
 def config_axes(architecture: Architecture, config: Mapping[str, Any]) -> dict[str, int]:
     if isinstance(architecture, HasOwnAxes):
         return architecture.axes_of(config)
@@ -142,3 +156,11 @@ def hints_of(architecture: Architecture, model_type: str) -> ExportHints:
     if isinstance(architecture, HintsExport):
         return architecture.export_hints(model_type)
     return ExportHints()
+
+
+def is_linear(architecture: object, model_type: str) -> bool:
+    return isinstance(architecture, RunsTokenByToken) and architecture.is_linear(model_type)
+
+
+def parts_of(architecture: object, model: Any, inputs: Mapping[str, Any]) -> Sequence[Callable[[], Any]] | None:
+    return architecture.parts(model, inputs) if isinstance(architecture, CountsByParts) else None

@@ -62,7 +62,9 @@ def check_weights(spec: ModelSpec, weights: Weights) -> None:
 def _class_of(spec: ModelSpec) -> Any:
     member = spec.member
     if member is None:
-        raise Unsupported(f"'{spec.name}' is an ONNX file, not a PyTorch model", "use the onnxruntime or openvino runtime")
+        raise Unsupported(
+            f"'{spec.name}' is an ONNX file, not a PyTorch model", "use the onnxruntime or openvino runtime"
+        )
     return _library.model_class(spec.config, member)
 
 
@@ -95,4 +97,5 @@ def _pretrained(cls: Any, spec: ModelSpec) -> Any:
 
 def _mark(step: Any) -> int:
     tensors = (*step.parameters(), *step.buffers())
-    return hash(tuple((t.data_ptr(), t._version, str(t.dtype)) for t in tensors))
+    versions = (None if t.is_inference() else t._version for t in tensors)
+    return hash((tuple(t.data_ptr() for t in tensors), tuple(versions)))

@@ -26,7 +26,7 @@ def export(step: Any, arrays: Arrays, outputs: Sequence[str], hints: ExportHints
     module = _positional(step, names, _constants(arrays, hints))
     options = {"dynamo": False, "opset_version": _LEGACY_OPSET} if hints.legacy else {"dynamo": True, "verbose": False}
     try:
-        with _library.quiet(), _without_checks(), torch.inference_mode(hints.legacy):
+        with _library.quiet(), _without_checks(), torch.no_grad():
             torch.onnx.export(module, tensors, path, input_names=names, output_names=list(outputs), **options)
     except MemoryError:
         raise
@@ -47,7 +47,7 @@ def _constants(arrays: Arrays, hints: ExportHints) -> dict[str, Any]:
 def _positional(step: Any, names: list[str], constants: dict[str, Any]) -> Any:
     from torch import nn
 
-    class Positional(nn.Module):
+    class Positional(nn.Module):  # type: ignore[misc]
         """Exporters name inputs and outputs by position."""
 
         def __init__(self) -> None:

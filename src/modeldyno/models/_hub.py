@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 _WEIGHT_PATTERNS = ("*.safetensors", "pytorch_model*.bin", "diffusion_pytorch_model*.bin")
@@ -43,10 +44,10 @@ def weight_files(folder: Path) -> tuple[Path, ...]:
     return tuple(sorted(path for pattern in _WEIGHT_PATTERNS for path in folder.glob(pattern)))
 
 
-def weights_digest(folder: Path) -> str:
-    """Hash of a checkpoint from its files' sizes and evenly spaced samples: reading it whole would take minutes."""
+def files_digest(paths: Iterable[Path]) -> str:
+    """Hash of large files from their sizes and evenly spaced samples: reading them whole would take minutes."""
     content = hashlib.sha256()
-    for path in weight_files(folder):
+    for path in paths:
         size = path.stat().st_size
         content.update(f"{path.name}:{size}".encode())
         with path.open("rb") as file:

@@ -57,7 +57,9 @@ def _llava_next(vision: dict[str, Any], text: dict[str, Any], image_token: int, 
     }
 
 
-def _llava_onevision(vision: dict[str, Any], text: dict[str, Any], tokens: tuple[int, int], tied: bool) -> dict[str, Any]:
+def _llava_onevision(
+    vision: dict[str, Any], text: dict[str, Any], tokens: tuple[int, int], tied: bool
+) -> dict[str, Any]:
     return {
         "model_type": "llava_onevision",
         "architectures": ["LlavaOnevisionForConditionalGeneration"],
@@ -73,7 +75,9 @@ def _llava_onevision(vision: dict[str, Any], text: dict[str, Any], tokens: tuple
     }
 
 
-def _qwen2_vl(text: dict[str, Any], vision: dict[str, Any], sections: list[int], tokens: range, tied: bool) -> dict[str, Any]:
+def _qwen2_vl(
+    text: dict[str, Any], vision: dict[str, Any], sections: list[int], tokens: range, tied: bool
+) -> dict[str, Any]:
     rope = {"rope_type": "default", "rope_theta": 1000000.0, "mrope_section": sections}
     return {
         "model_type": "qwen2_vl",
@@ -116,36 +120,43 @@ _LLAMA_3_2_11B_VISION = {
 }
 
 
-def _entry(name: str, kind: str | None, config: dict[str, Any], parameters: int, hf_id: str | None = None, **more: Any) -> Entry:
+def _entry(
+    name: str, kind: str | None, config: dict[str, Any], parameters: int, hf_id: str | None = None, **more: Any
+) -> Entry:
     return Entry(name, config, "multimodal", parameters, hf_id=hf_id, model_class=kind, **more)
 
 
 ENTRIES = (
-    _entry("tiny-llava", "llava", _llava(TINY_CLIP_VISION, _TINY_TEXT, 999, False), 0, tiny=True),
-    _entry("tiny-llava-next", "llava-next", _llava_next(TINY_CLIP_VISION, _TINY_TEXT, 999, False), 0, tiny=True),
+    _entry("tiny-llava", "llava", _llava(TINY_CLIP_VISION, _TINY_TEXT, 999, False), 316_608, tiny=True),
+    _entry("tiny-llava-next", "llava-next", _llava_next(TINY_CLIP_VISION, _TINY_TEXT, 999, False), 316_672, tiny=True),
     _entry(
         "tiny-llava-onevision",
         "llava",
         _llava_onevision(TINY_SIGLIP_VISION, _TINY_TEXT, (999, 998), False),
-        0,
+        316_480,
         tiny=True,
     ),
     _entry(
         "tiny-qwen2-vl",
         "qwen",
         _qwen2_vl(TINY_GQA, _TINY_QWEN2_VL_VISION, [2, 3, 3], range(990, 1000), False),
-        0,
+        426_880,
         tiny=True,
         axes={"seq": 32, "image": 112},
     ),
     # No LLaVA with a CLIP tower is published below 7B; this joins two published parts and says so in its name.
-    _entry("llava-clip-l-qwen2-0.5b", "llava", _llava(CLIP_VISION_L_336, _QWEN2_0_5B, 151646, True), 0),
-    _entry("llava-next-clip-l-qwen2-0.5b", "llava-next", _llava_next(CLIP_VISION_L_336, _QWEN2_0_5B, 151646, True), 0),
+    _entry("llava-clip-l-qwen2-0.5b", "llava", _llava(CLIP_VISION_L_336, _QWEN2_0_5B, 151646, True), 799_262_336),
+    _entry(
+        "llava-next-clip-l-qwen2-0.5b",
+        "llava-next",
+        _llava_next(CLIP_VISION_L_336, _QWEN2_0_5B, 151646, True),
+        799_263_232,
+    ),
     _entry(
         "llava-1.5-7b-hf",
         "llava",
         _llava(CLIP_VISION_L_336, _VICUNA_7B, 32000, False),
-        0,
+        7_063_427_072,
         "llava-hf/llava-1.5-7b-hf",
         aliases=("llava", "llava-1.5-7b"),
     ),
@@ -153,7 +164,7 @@ ENTRIES = (
         "llava-v1.6-mistral-7b-hf",
         "llava-next",
         _llava_next(CLIP_VISION_L_336, _MISTRAL_7B, 32000, False),
-        0,
+        7_566_747_648,
         "llava-hf/llava-v1.6-mistral-7b-hf",
         aliases=("llava-next",),
     ),
@@ -161,7 +172,7 @@ ENTRIES = (
         "llava-onevision-qwen2-0.5b-ov-hf",
         "llava",
         _llava_onevision(SIGLIP_VISION_SO400M_384, _QWEN2_0_5B, (151646, 151647), True),
-        0,
+        893_618_208,
         "llava-hf/llava-onevision-qwen2-0.5b-ov-hf",
         aliases=("llava-onevision",),
     ),
@@ -169,16 +180,16 @@ ENTRIES = (
         "Qwen2-VL-2B",
         "qwen",
         _qwen2_vl(qwen2_text("1.5B"), _QWEN2_VL_2B_VISION, [16, 24, 24], range(151652, 151657), True),
-        0,
+        2_208_985_600,
         "Qwen/Qwen2-VL-2B",
         aliases=("qwen2-vl", "qwen2_vl", "Qwen/Qwen2-VL-2B-Instruct", "Qwen2-VL-2B-Instruct"),
     ),
-    _entry("blip2-opt-2.7b", None, _BLIP2_OPT_2_7B, 0, "Salesforce/blip2-opt-2.7b", aliases=("blip2",)),
+    _entry("blip2-opt-2.7b", None, _BLIP2_OPT_2_7B, 3_744_761_856, "Salesforce/blip2-opt-2.7b", aliases=("blip2",)),
     _entry(
         "Llama-3.2-11B-Vision",
         None,
         _LLAMA_3_2_11B_VISION,
-        0,
+        10_642_941_475,
         "meta-llama/Llama-3.2-11B-Vision",
         aliases=("llama-3.2-vision",),
     ),

@@ -18,8 +18,8 @@ def llava_tokens(config: Any) -> int:
 
 
 def _keeps_class_token(config: Any) -> bool:
-    has_one = config.vision_config.model_type == "clip_vision_model"
-    return has_one and config.vision_feature_select_strategy == "full"
+    has_one = bool(config.vision_config.model_type == "clip_vision_model")
+    return has_one and getattr(config, "vision_feature_select_strategy", "default") == "full"
 
 
 def best_resolution(size: tuple[int, int], choices: list[list[int]]) -> tuple[int, int]:
@@ -37,7 +37,7 @@ def best_resolution(size: tuple[int, int], choices: list[list[int]]) -> tuple[in
 
 def tiles(config: Any, size: tuple[int, int]) -> int:
     """Tiles of an image, with the overview that always comes first."""
-    unit = config.vision_config.image_size
+    unit = int(config.vision_config.image_size)
     height, width = best_resolution(size, config.image_grid_pinpoints)
     return (height // unit) * (width // unit) + 1
 
@@ -45,7 +45,7 @@ def tiles(config: Any, size: tuple[int, int]) -> int:
 def anyres_tokens(config: Any, size: tuple[int, int]) -> int:
     """Tokens of a tiled image: padding is cut off again, each row ends in a newline token."""
     side = grid_side(config.vision_config)
-    unit = config.vision_config.image_size
+    unit = int(config.vision_config.image_size)
     best = best_resolution(size, config.image_grid_pinpoints)
     rows, columns = _unpadded(size, side * (best[0] // unit), side * (best[1] // unit))
     rows, columns = _shrunk(rows, columns, side, getattr(config, "vision_aspect_ratio", None))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from modeldyno.core.errors import InputError
+from modeldyno.core.errors import InputError, Unsupported
 from modeldyno.models import _library
 from modeldyno.models._architecture import Adapts
 from modeldyno.models._resolve import ModelSpec
@@ -32,5 +32,13 @@ def model_inputs(spec: ModelSpec, batch: int, shape: Mapping[str, int], seed: in
     member = spec.member
     assert member is not None
     config = _library.configuration(spec.config)
-    arrays = member.inputs(config, batch, shape, np.random.default_rng(seed))
-    return arrays if isinstance(member, Adapts) else _library.accepted(_library.model_class(spec.config, member), arrays)
+    try:
+        arrays = member.inputs(config, batch, shape, np.random.default_rng(seed))
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise Unsupported(
+            f"the configuration of '{spec.name}' does not say what its inputs need: {_library.first_line(error)}",
+            "export it to ONNX and give the .onnx file",
+        ) from error
+    return (
+        arrays if isinstance(member, Adapts) else _library.accepted(_library.model_class(spec.config, member), arrays)
+    )

@@ -34,7 +34,7 @@ class Shelf:
         import numpy as np
 
         try:
-            with np.load(self.folder / name, allow_pickle=False) as found:
+            with (self.folder / name).open("rb") as file, np.load(file, allow_pickle=False) as found:
                 return {key: found[key] for key in found.files}
         except (FileNotFoundError, zipfile.BadZipFile, EOFError, ValueError):
             return None

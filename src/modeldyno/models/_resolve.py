@@ -17,7 +17,7 @@ from modeldyno.models import _catalogue, _hub
 from modeldyno.models._architecture import Architecture, Entry, config_axes, config_family
 from modeldyno.models._detect import architecture_of
 
-_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+_HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
 class SourceKind(StrEnum):
@@ -64,9 +64,10 @@ class ModelSpec:
     def fingerprint(self, weights: Weights, seed: int) -> str:
         """Equal fingerprints compute the same function."""
         if self.kind is SourceKind.ONNX and self.path:
-            return digest(["onnx", _file_digest(self.path)])
+            # External data lies beside the graph, under its name with something added.
+            return digest(["onnx", _hub.files_digest(sorted(self.path.parent.glob(f"{self.path.name}*")))])
         if self.uses_checkpoint(weights) and self.path:
-            return digest(["pretrained", self.config, _hub.weights_digest(self.path)])
+            return digest(["pretrained", self.config, _hub.files_digest(_hub.weight_files(self.path))])
         return digest(["random", self.config, seed])
 
 
@@ -178,10 +179,3 @@ def read_config(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise InputError(f"{path} holds no JSON object; use the config.json that came with the model.")
     return content
-
-
-def _file_digest(path: Path) -> str:
-    import hashlib
-
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -66,11 +66,7 @@ SIGLIP_VISION_SO400M_384: dict[str, Any] = {
     "patch_size": 14,
     "vision_use_head": False,
 }
-TINY_CLIP_VISION: dict[str, Any] = {
-    "model_type": "clip_vision_model", **TINY_TOWER, "image_size": 56, "patch_size": 14
-}
-TINY_SIGLIP_VISION: dict[str, Any] = {
-    **TINY_CLIP_VISION, "model_type": "siglip_vision_model", "vision_use_head": False
-}
+TINY_CLIP_VISION: dict[str, Any] = {"model_type": "clip_vision_model", **TINY_TOWER, "image_size": 56, "patch_size": 14}
+TINY_SIGLIP_VISION: dict[str, Any] = {**TINY_CLIP_VISION, "model_type": "siglip_vision_model", "vision_use_head": False}
 BART_LARGE: dict[str, Any] = {"model_type": "bart", "vocab_size": 50265}
 """The defaults of transformers' BartConfig are those of bart-large."""

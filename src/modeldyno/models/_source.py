@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections.abc import Mapping
@@ -104,7 +105,8 @@ class _Prepared:
 
     def _described(self) -> ModelInfo:
         if kept := self._shelf.text("meta.json"):
-            return ModelInfo.model_validate_json(kept)
+            with contextlib.suppress(ValueError):  # a damaged file is made anew
+                return ModelInfo.model_validate_json(kept)
         info = self._describe()
         self._shelf.put_text("meta.json", info.model_dump_json())
         return info
@@ -156,9 +158,7 @@ class ModelSource(_Prepared):
         assert spec.member is not None
         hints = hints_of(spec.member, spec.model_type or "")
         start = time.perf_counter()
-        folder = self._shelf.put_folder(
-            "onnx", lambda draft: export(step, arrays, names, hints, draft / "model.onnx")
-        )
+        folder = self._shelf.put_folder("onnx", lambda draft: export(step, arrays, names, hints, draft / "model.onnx"))
         self.build_ms += (time.perf_counter() - start) * 1e3
         return folder / "model.onnx"
 
@@ -237,7 +237,9 @@ def _check_finite(name: str, outputs: Arrays) -> None:
         raise JobError(f"'{name}' gives no floating-point output that could be compared.")
     for output, values in outputs.items():
         if not np.isfinite(values).all():
-            raise JobError(f"The reference output '{output}' of '{name}' is not finite; nothing can be held against it.")
+            raise JobError(
+                f"The reference output '{output}' of '{name}' is not finite; nothing can be held against it."
+            )
 
 
 def _sampled(made_by: str, outputs: Arrays) -> Arrays:

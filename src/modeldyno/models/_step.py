@@ -7,17 +7,18 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from modeldyno.models._architecture import Adapts
+from modeldyno.models._architecture import Adapts, words
 
 if TYPE_CHECKING:
     from modeldyno.models._architecture import Architecture
 
 # Intermediate values, caches and training's extras: not what a user asks the model for.
-_LEFT_OUT = frozenset(
+_LEFT_OUT = words(
     """past_key_values hidden_states attentions cross_attentions cache_params state loss aux_loss
-    encoder_last_hidden_state encoder_hidden_states encoder_attentions decoder_hidden_states decoder_attentions
-    image_hidden_states rope_deltas generator_enc_last_hidden_state question_encoder_last_hidden_state
-    generator_dec_hidden_states router_logits extract_features auxiliary_outputs""".split()
+    encoder_last_hidden_state encoder_hidden_states encoder_attentions decoder_hidden_states
+    decoder_attentions image_hidden_states rope_deltas generator_enc_last_hidden_state
+    question_encoder_last_hidden_state generator_dec_hidden_states router_logits extract_features
+    auxiliary_outputs"""
 )
 _SETTINGS = {"use_cache": False, "return_dict": True}
 
@@ -58,7 +59,7 @@ def _tensors(prefix: str, value: Any, nested: bool) -> Iterator[tuple[str, Any]]
 def _step_class() -> Any:
     from torch import nn
 
-    class Step(nn.Module):
+    class Step(nn.Module):  # type: ignore[misc]
         """Takes the inputs by name; `module` is the library's own model."""
 
         def __init__(self, inner: Any, model: Any) -> None:
@@ -73,6 +74,8 @@ def _step_class() -> Any:
             return self.inner.model if self._adapted else self.inner
 
         def forward(self, **inputs: Any) -> dict[str, Any]:
-            return named_outputs(self.inner(**inputs, **self._settings))
+            outputs = named_outputs(self.inner(**inputs, **self._settings))
+            # A graph cannot give an output the name of an input.
+            return {f"{name}_out" if name in inputs else name: value for name, value in outputs.items()}
 
     return Step

@@ -6,15 +6,16 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from modeldyno.core.errors import Unsupported
+from modeldyno.models._architecture import words
 
 if TYPE_CHECKING:
     from modeldyno.core.protocols import Arrays
     from modeldyno.models._architecture import Rng
 
 # These number positions from the padding id on, so that many of the table's rows are never used.
-_OFFSET_BY_PADDING = frozenset(
+_OFFSET_BY_PADDING = words(
     """camembert data2vec-text esm ibert longformer luke mpnet roberta roberta-prelayernorm xlm-roberta
-    xlm-roberta-xl xmod clap_text_model chinese_roberta""".split()
+    xlm-roberta-xl xmod clap_text_model chinese_roberta"""
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from modeldyno.models._architecture import Entry
+from modeldyno.models._architecture import Entry, words
 from modeldyno.models._shapes import TINY_GQA, qwen2_text
 from modeldyno.models._tokens import text_config, text_inputs
 
@@ -102,33 +102,33 @@ class DecoderOnly:
     family = "text_generation"
     auto_class = "AutoModelForCausalLM"
     axes: Mapping[str, int] = {"seq": 128}
-    model_types = frozenset(
-        """apertus arcee bert-generation biogpt bitnet bloom blt code_llama codegen cohere cohere2 cpmant ctrl cwm
-        diffllama doge ernie4_5 exaone4 falcon gemma gemma2 gemma3_text gemma3n_text gemma4_text glm glm4 gpt-sw3
-        gpt2 gpt_bigcode gpt_neo gpt_neox gpt_neox_japanese gptj granite helium hunyuan_v1_dense hyperclovax jais2
-        lfm2 llama minicpm3 ministral ministral3 mistral modernbert-decoder mpt nanochat nemotron olmo olmo2 olmo3
-        openai-gpt opt persimmon phi phi3 qwen2 qwen3 seed_oss smollm3 stablelm starcoder2 vaultgemma xglm xlnet
-        youtu mllama_text_model qwen2_vl_text qwen2_5_vl_text qwen3_vl_text""".split()
+    model_types = words(
+        """apertus arcee bert-generation biogpt bitnet bloom blt code_llama codegen cohere cohere2 cpmant ctrl
+        cwm diffllama doge ernie4_5 exaone4 falcon gemma gemma2 gemma3_text gemma3n_text gemma4_text glm glm4
+        gpt-sw3 gpt2 gpt_bigcode gpt_neo gpt_neox gpt_neox_japanese gptj granite helium hunyuan_v1_dense
+        hyperclovax jais2 lfm2 llama minicpm3 ministral ministral3 mistral modernbert-decoder mpt nanochat
+        nemotron olmo olmo2 olmo3 openai-gpt opt persimmon phi phi3 qwen2 qwen3 seed_oss smollm3 stablelm
+        starcoder2 vaultgemma xglm xlnet youtu mllama_text_model qwen2_vl_text qwen2_5_vl_text qwen3_vl_text"""
     )
     entries = (
         _entry(
             "tiny-opt",
             _opt(64, 2, 4, vocab_size=1000, ffn_dim=128, max_position_embeddings=512),
-            0,
+            163_968,
             model_class="llama",
             tiny=True,
         ),
-        _entry("tiny-llama", _llama(**TINY_GQA), 0, model_class="llama", tiny=True),
-        _entry("tiny-qwen2", _qwen2(**TINY_GQA), 0, model_class="qwen", tiny=True),
-        _entry("tiny-qwen3", _qwen3(**TINY_GQA, head_dim=16), 0, model_class="qwen", tiny=True),
-        _entry("opt-125m", _opt(768, 12, 12), 0, "facebook/opt-125m", aliases=("opt",), model_class="llama"),
-        _entry("opt-1.3b", _opt(2048, 24, 32), 0, "facebook/opt-1.3b", model_class="llama"),
-        _entry("SmolLM-135M", _SMOLLM, 0, "HuggingFaceTB/SmolLM-135M", model_class="llama"),
-        _entry("Llama-3.2-1B", _LLAMA_3_2_1B, 0, "meta-llama/Llama-3.2-1B", model_class="llama"),
+        _entry("tiny-llama", _llama(**TINY_GQA), 202_048, model_class="llama", tiny=True),
+        _entry("tiny-qwen2", _qwen2(**TINY_GQA), 202_304, model_class="qwen", tiny=True),
+        _entry("tiny-qwen3", _qwen3(**TINY_GQA, head_dim=16), 202_112, model_class="qwen", tiny=True),
+        _entry("opt-125m", _opt(768, 12, 12), 125_239_296, "facebook/opt-125m", aliases=("opt",), model_class="llama"),
+        _entry("opt-1.3b", _opt(2048, 24, 32), 1_315_758_080, "facebook/opt-1.3b", model_class="llama"),
+        _entry("SmolLM-135M", _SMOLLM, 134_515_008, "HuggingFaceTB/SmolLM-135M", model_class="llama"),
+        _entry("Llama-3.2-1B", _LLAMA_3_2_1B, 1_235_814_400, "meta-llama/Llama-3.2-1B", model_class="llama"),
         _entry(
             "llama-7b",
             _llama(**_LLAMA_7B, max_position_embeddings=2048),
-            0,
+            6_738_415_616,
             "huggyllama/llama-7b",
             aliases=("llama",),
             model_class="llama",
@@ -136,17 +136,24 @@ class DecoderOnly:
         _entry(
             "Llama-2-7b-hf",
             _llama(**_LLAMA_7B, max_position_embeddings=4096, rms_norm_eps=1e-5),
-            0,
+            6_738_415_616,
             "meta-llama/Llama-2-7b-hf",
             aliases=("Llama-2-7b",),
             model_class="llama",
         ),
-        _entry("Qwen2-0.5B", _qwen2(**qwen2_text("0.5B")), 0, "Qwen/Qwen2-0.5B", aliases=("qwen2",), model_class="qwen"),
-        _entry("Qwen2-1.5B", _qwen2(**qwen2_text("1.5B")), 0, "Qwen/Qwen2-1.5B", model_class="qwen"),
-        _entry("Qwen2-7B", _qwen2(**qwen2_text("7B")), 0, "Qwen/Qwen2-7B", model_class="qwen"),
-        _entry("Qwen3-0.6B", _QWEN3_0_6B, 0, "Qwen/Qwen3-0.6B", aliases=("qwen3",), model_class="qwen"),
         _entry(
-            "gpt2", {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]}, 0, "openai-community/gpt2"
+            "Qwen2-0.5B",
+            _qwen2(**qwen2_text("0.5B")),
+            494_032_768,
+            "Qwen/Qwen2-0.5B",
+            aliases=("qwen2",),
+            model_class="qwen",
+        ),
+        _entry("Qwen2-1.5B", _qwen2(**qwen2_text("1.5B")), 1_543_714_304, "Qwen/Qwen2-1.5B", model_class="qwen"),
+        _entry("Qwen2-7B", _qwen2(**qwen2_text("7B")), 7_615_616_512, "Qwen/Qwen2-7B", model_class="qwen"),
+        _entry("Qwen3-0.6B", _QWEN3_0_6B, 596_049_920, "Qwen/Qwen3-0.6B", aliases=("qwen3",), model_class="qwen"),
+        _entry(
+            "gpt2", {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]}, 124_439_808, "openai-community/gpt2"
         ),
     )
 

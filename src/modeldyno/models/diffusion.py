@@ -63,16 +63,16 @@ class Diffusion:
     axes: Mapping[str, int] = {}
     model_types: frozenset[str] = frozenset()  # told by `_class_name`
     entries = (
-        Entry("tiny-unet", _TINY_UNET, "vision", 0, tiny=True),
+        Entry("tiny-unet", _TINY_UNET, "vision", 203_204, tiny=True),
         Entry(
             "stable-diffusion-v1-5",
             _SD_1_5,
             "vision",
-            0,
+            859_520_964,
             hf_id="stable-diffusion-v1-5/stable-diffusion-v1-5",
             aliases=("stable-diffusion", "runwayml/stable-diffusion-v1-5"),
         ),
-        Entry("DiT-XL-2-256", _DIT_XL_2_256, "vision", 0, hf_id="facebook/DiT-XL-2-256"),
+        Entry("DiT-XL-2-256", _DIT_XL_2_256, "vision", 749_826_464, hf_id="facebook/DiT-XL-2-256"),
     )
 
     def axes_of(self, config: Mapping[str, Any]) -> dict[str, int]:

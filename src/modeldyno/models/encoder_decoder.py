@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from modeldyno.models._architecture import Entry
+from modeldyno.models._architecture import Entry, words
 from modeldyno.models._tokens import seq2seq_inputs
 
 if TYPE_CHECKING:
@@ -52,17 +52,17 @@ class EncoderDecoder:
     family = "text_generation"
     auto_class = "AutoModelForSeq2SeqLM"
     axes: Mapping[str, int] = {"seq": 128, "decoder_seq": 8}
-    model_types = frozenset(
-        """bart bigbird_pegasus blenderbot blenderbot-small encoder-decoder fsmt led longt5 m2m_100 marian mbart mt5
-        mvp pegasus pegasus_x plbart prophetnet t5 t5gemma umt5 xlm-prophetnet""".split()
+    model_types = words(
+        """bart bigbird_pegasus blenderbot blenderbot-small encoder-decoder fsmt led longt5 m2m_100 marian mbart
+        mt5 mvp pegasus pegasus_x plbart prophetnet t5 t5gemma umt5 xlm-prophetnet"""
     )
     entries = (
-        _t5_entry("tiny-t5", _t5(64, 16, 128, 2, 4, vocabulary=1000), 0, tiny=True),
-        _t5_entry("t5-efficient-tiny", _t5(256, 64, 1024, 4, 4), 0, "google/t5-efficient-tiny"),
-        _t5_entry("t5-small", _t5(512, 64, 2048, 6, 8), 0, "google-t5/t5-small", aliases=("t5",)),
-        _t5_entry("t5-base", _t5(768, 64, 3072, 12, 12), 0, "google-t5/t5-base"),
-        _t5_entry("t5-large", _t5(1024, 64, 4096, 24, 16), 0, "google-t5/t5-large"),
-        Entry("bart-base", _BART_BASE, "text_generation", 0, hf_id="facebook/bart-base"),
+        _t5_entry("tiny-t5", _t5(64, 16, 128, 2, 4, vocabulary=1000), 228_864, tiny=True),
+        _t5_entry("t5-efficient-tiny", _t5(256, 64, 1024, 4, 4), 15_570_688, "google/t5-efficient-tiny"),
+        _t5_entry("t5-small", _t5(512, 64, 2048, 6, 8), 60_506_624, "google-t5/t5-small", aliases=("t5",)),
+        _t5_entry("t5-base", _t5(768, 64, 3072, 12, 12), 222_903_552, "google-t5/t5-base"),
+        _t5_entry("t5-large", _t5(1024, 64, 4096, 24, 16), 737_668_096, "google-t5/t5-large"),
+        Entry("bart-base", _BART_BASE, "text_generation", 139_420_416, hf_id="facebook/bart-base"),
     )
 
     def inputs(self, config: Any, batch: int, shape: Mapping[str, int], rng: Rng) -> Arrays:

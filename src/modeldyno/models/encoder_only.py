@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from modeldyno.models._architecture import Entry
+from modeldyno.models._architecture import Entry, words
 from modeldyno.models._tokens import text_inputs
 
 if TYPE_CHECKING:
@@ -32,20 +32,20 @@ class EncoderOnly:
     family = "embedding"
     auto_class = "AutoModel"
     axes: Mapping[str, int] = {"seq": 128}
-    model_types = frozenset(
+    model_types = words(
         """albert bert big_bird bros camembert canine convbert data2vec-text deberta deberta-v2 distilbert dpr
-        electra ernie esm esmc eurobert flaubert fnet funnel gte ibert jina_embeddings_v3 layoutlm lilt longformer
-        luke markuplm megatron-bert mobilebert modernbert mpnet mra nezha nomic_bert nystromformer qdqbert rembert
-        roberta roberta-prelayernorm roc_bert roformer splinter squeezebert tapas xlm xlm-roberta xlm-roberta-xl xmod
-        yoso clip_text_model siglip_text_model""".split()
+        electra ernie esm esmc eurobert flaubert fnet funnel gte ibert jina_embeddings_v3 layoutlm lilt
+        longformer luke markuplm megatron-bert mobilebert modernbert mpnet mra nezha nomic_bert nystromformer
+        qdqbert rembert roberta roberta-prelayernorm roc_bert roformer splinter squeezebert tapas xlm
+        xlm-roberta xlm-roberta-xl xmod yoso clip_text_model siglip_text_model"""
     )
     entries = (
-        Entry("tiny-bert", _bert(**_TINY), "embedding", 0, model_class="bert", tiny=True),
+        Entry("tiny-bert", _bert(**_TINY), "embedding", 169_256, model_class="bert", tiny=True),
         Entry(
             "bert-tiny",
             _bert(hidden_size=128, num_hidden_layers=2, num_attention_heads=2, intermediate_size=512),
             "embedding",
-            0,
+            4_416_698,
             hf_id="prajjwal1/bert-tiny",
             model_class="bert",
         ),
@@ -53,7 +53,7 @@ class EncoderOnly:
             "bert-base-uncased",
             _bert(),
             "embedding",
-            0,
+            109_514_298,
             hf_id="google-bert/bert-base-uncased",
             aliases=("bert", "bert-base"),
             model_class="bert",
@@ -62,7 +62,7 @@ class EncoderOnly:
             "bert-large-uncased",
             _bert(hidden_size=1024, num_hidden_layers=24, num_attention_heads=16, intermediate_size=4096),
             "embedding",
-            0,
+            335_174_458,
             hf_id="google-bert/bert-large-uncased",
             aliases=("bert-large",),
             model_class="bert",
@@ -71,7 +71,7 @@ class EncoderOnly:
             "distilbert-base-uncased",
             {"model_type": "distilbert", "architectures": ["DistilBertForMaskedLM"]},
             "embedding",
-            0,
+            66_985_530,
             hf_id="distilbert/distilbert-base-uncased",
             aliases=("distilbert",),
         ),
@@ -85,7 +85,7 @@ class EncoderOnly:
                 "type_vocab_size": 1,
             },
             "embedding",
-            0,
+            124_697_433,
             hf_id="FacebookAI/roberta-base",
             aliases=("roberta",),
         ),
@@ -99,7 +99,7 @@ class EncoderOnly:
                 "intermediate_size": 1536,
             },
             "embedding",
-            0,
+            22_713_216,
             hf_id="sentence-transformers/all-MiniLM-L6-v2",
         ),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from modeldyno.models._architecture import Entry
+from modeldyno.models._architecture import Entry, words
 from modeldyno.models._shapes import TINY_GQA
 from modeldyno.models._tokens import seq2seq_inputs, text_config, text_inputs
 
@@ -86,18 +86,18 @@ class MixtureOfExperts:
     family = "text_generation"
     auto_class = "AutoModelForCausalLM"
     axes: Mapping[str, int] = {"seq": 128}
-    model_types = _WITH_ENCODER | frozenset(
+    model_types = _WITH_ENCODER | words(
         """afmoe cohere2_moe dbrx deepseek_v2 deepseek_v3 deepseek_v32 deepseek_v4 dots1 ernie4_5_moe exaone_moe
         flex_olmo glm4_moe glm4_moe_lite glm_moe_dsa gpt_oss granitemoe granitemoeshared hunyuan_v1_moe jetmoe
-        lfm2_moe llama4_text longcat_flash mimo_v2_flash minimax minimax_m2 mixtral olmoe phimoe qwen2_moe qwen3_moe
-        qwen3_5_moe_text qwen3_next solar_open""".split()
+        lfm2_moe llama4_text longcat_flash mimo_v2_flash minimax minimax_m2 mixtral olmoe phimoe qwen2_moe
+        qwen3_moe qwen3_5_moe_text qwen3_next solar_open"""
     )
     entries = (
-        _entry("tiny-switch", _TINY_SWITCH, 0, tiny=True),
-        _entry("tiny-mixtral", _TINY_MIXTRAL, 0, tiny=True),
-        _entry("switch-base-8", _SWITCH_BASE_8, 0, "google/switch-base-8"),
-        _entry("OLMoE-1B-7B-0924", _OLMOE, 0, "allenai/OLMoE-1B-7B-0924"),
-        _entry("Mixtral-8x7B-v0.1", _MIXTRAL_8X7B, 0, "mistralai/Mixtral-8x7B-v0.1", aliases=("mixtral",)),
+        _entry("tiny-switch", _TINY_SWITCH, 327_680, tiny=True),
+        _entry("tiny-mixtral", _TINY_MIXTRAL, 350_016, tiny=True),
+        _entry("switch-base-8", _SWITCH_BASE_8, 619_339_008, "google/switch-base-8"),
+        _entry("OLMoE-1B-7B-0924", _OLMOE, 6_919_161_856, "allenai/OLMoE-1B-7B-0924"),
+        _entry("Mixtral-8x7B-v0.1", _MIXTRAL_8X7B, 46_702_792_704, "mistralai/Mixtral-8x7B-v0.1", aliases=("mixtral",)),
     )
 
     def axes_of(self, config: Mapping[str, Any]) -> dict[str, int]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from modeldyno.core.errors import Unsupported
-from modeldyno.models._architecture import Entry
+from modeldyno.models._architecture import Entry, words
 from modeldyno.models._images import channels, image_size, normal, pixels
 from modeldyno.models._shapes import TINY_TOWER
 from modeldyno.models._tokens import check_length, text_config, token_ids
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from modeldyno.core.protocols import Arrays
     from modeldyno.models._architecture import Rng
 
-_TEXT_IMAGE = frozenset(
+_TEXT_IMAGE = words(
     """aimv2 align altclip bridgetower chinese_clip clip clipseg flava groupvit metaclip_2 siglip
-    vision-text-dual-encoder""".split()
+    vision-text-dual-encoder"""
 )
-_IMAGE_FAMILY = frozenset("clip metaclip_2 siglip siglip2".split())
+_IMAGE_FAMILY = frozenset(["clip", "metaclip_2", "siglip", "siglip2"])
 _LENGTHS = {"siglip": 64, "siglip2": 64, "clap": 77, "align": 64, "flava": 77}
 _CLAP_FRAMES = 1001  # ten seconds at 48 kHz with a hop of 480, what the feature extractor makes of any sound
 
@@ -104,17 +104,17 @@ class Multimodal:
     model_types = (
         _TEXT_IMAGE
         | frozenset({"clap", "xclip"})
-        | frozenset("clvp grounding-dino lxmert owlv2 owlvit siglip2 tvp vilt visual_bert".split())
+        | words("clvp grounding-dino lxmert owlv2 owlvit siglip2 tvp vilt visual_bert")
     )
     entries = (
-        Entry("tiny-clip", _TINY_CLIP, "vision", 0, model_class="clip", tiny=True),
-        Entry("tiny-clap", _TINY_CLAP, "audio", 0, model_class="clap", tiny=True),
-        Entry("tiny-xclip", _TINY_XCLIP, "multimodal", 0, model_class="xclip", tiny=True),
+        Entry("tiny-clip", _TINY_CLIP, "vision", 257_601, model_class="clip", tiny=True),
+        Entry("tiny-clap", _TINY_CLAP, "audio", 487_146, model_class="clap", tiny=True),
+        Entry("tiny-xclip", _TINY_XCLIP, "multimodal", 335_745, model_class="xclip", tiny=True),
         Entry(
             "clip-vit-base-patch32",
             _defaults("clip", "CLIPModel"),
             "vision",
-            0,
+            151_277_313,
             hf_id="openai/clip-vit-base-patch32",
             aliases=("clip",),
             model_class="clip",
@@ -123,7 +123,7 @@ class Multimodal:
             "clip-vit-large-patch14",
             _CLIP_LARGE,
             "vision",
-            0,
+            427_616_513,
             hf_id="openai/clip-vit-large-patch14",
             model_class="clip",
         ),
@@ -131,7 +131,7 @@ class Multimodal:
             "siglip-base-patch16-224",
             _defaults("siglip", "SiglipModel"),
             "vision",
-            0,
+            203_155_970,
             hf_id="google/siglip-base-patch16-224",
             aliases=("siglip",),
         ),
@@ -139,7 +139,7 @@ class Multimodal:
             "clap-htsat-unfused",
             _defaults("clap", "ClapModel", audio_config={"enable_fusion": False}),
             "audio",
-            0,
+            153_492_890,
             hf_id="laion/clap-htsat-unfused",
             aliases=("clap",),
             model_class="clap",
@@ -148,7 +148,7 @@ class Multimodal:
             "xclip-base-patch32",
             _defaults("xclip", "XCLIPModel"),
             "multimodal",
-            0,
+            196_585_729,
             hf_id="microsoft/xclip-base-patch32",
             aliases=("xclip",),
             model_class="xclip",
@@ -178,14 +178,6 @@ class Multimodal:
         raise Unsupported(
             f"there is no recipe for the inputs of the multimodal model type '{kind}'",
             "export it to ONNX and give the .onnx file",
-        )
-
-    def parts(self, model: Any, inputs: Mapping[str, Any]) -> Sequence[Callable[[], Any]] | None:
-        if model.config.model_type != "clap":
-            return None
-        return (
-            lambda: model.get_text_features(input_ids=inputs["input_ids"]),
-            lambda: model.get_audio_features(input_features=inputs["input_features"]),
         )
 
 

@@ -59,8 +59,15 @@ class Rag:
     axes: Mapping[str, int] = {"seq": 32, "decoder_seq": 8}
     model_types = frozenset({"rag"})
     entries = (
-        Entry("tiny-rag", _TINY_RAG, "text_generation", 0, tiny=True),
-        Entry("rag-token-nq", _RAG_TOKEN_NQ, "text_generation", 0, hf_id="facebook/rag-token-nq", aliases=("rag",)),
+        Entry("tiny-rag", _TINY_RAG, "text_generation", 412_288, tiny=True),
+        Entry(
+            "rag-token-nq",
+            _RAG_TOKEN_NQ,
+            "text_generation",
+            515_183_104,
+            hf_id="facebook/rag-token-nq",
+            aliases=("rag",),
+        ),
     )
 
     def inputs(self, config: Any, batch: int, shape: Mapping[str, int], rng: Rng) -> Arrays:
@@ -85,7 +92,7 @@ class Rag:
         """With passages at hand the library's class skips the question encoder; a step must not."""
         from torch import nn
 
-        class Step(nn.Module):
+        class Step(nn.Module):  # type: ignore[misc]
             def __init__(self) -> None:
                 super().__init__()
                 self.model = model

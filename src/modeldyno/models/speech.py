@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from modeldyno.core.errors import Unsupported
-from modeldyno.models._architecture import Entry
+from modeldyno.models._architecture import Entry, words
 from modeldyno.models._images import normal
 from modeldyno.models._tokens import check_limit, token_ids
 
@@ -14,14 +14,12 @@ if TYPE_CHECKING:
     from modeldyno.core.protocols import Arrays
     from modeldyno.models._architecture import Rng
 
-_WAVEFORM = frozenset(
-    "data2vec-audio hubert sew sew-d unispeech unispeech-sat wav2vec2 wav2vec2-conformer wavlm".split()
-)
-_OTHER = frozenset(
-    """bark canary clap_audio_model cohere_asr csm dac dia encodec fastspeech2_conformer granite_speech kyutai_speech_to_text
-    lasr_ctc mimi moonshine moonshine_streaming musicgen musicgen_melody parakeet_ctc parakeet_rnnt parakeet_tdt
-    pop2piano qwen2_audio qwen3_asr seamless_m4t seamless_m4t_v2 speech-encoder-decoder speech_to_text speecht5
-    univnet vibevoice vits voxtral voxtral_realtime""".split()
+_WAVEFORM = words("""data2vec-audio hubert sew sew-d unispeech unispeech-sat wav2vec2 wav2vec2-conformer wavlm""")
+_OTHER = words(
+    """bark canary clap_audio_model cohere_asr csm dac dia encodec fastspeech2_conformer granite_speech
+    kyutai_speech_to_text lasr_ctc mimi moonshine moonshine_streaming musicgen musicgen_melody parakeet_ctc
+    parakeet_rnnt parakeet_tdt pop2piano qwen2_audio qwen3_asr seamless_m4t seamless_m4t_v2
+    speech-encoder-decoder speech_to_text speecht5 univnet vibevoice vits voxtral voxtral_realtime"""
 )
 _MIN_SAMPLES = 400  # the receptive field of wav2vec 2.0's feature encoder
 
@@ -92,17 +90,17 @@ class Speech:
     axes: Mapping[str, int] = {"samples": 16000}
     model_types = _WAVEFORM | _OTHER | frozenset({"whisper", "audio-spectrogram-transformer", "wav2vec2-bert"})
     entries = (
-        _entry("tiny-whisper", "whisper", _TINY_WHISPER, 0, None, tiny=True),
-        _entry("tiny-wav2vec2", "wav2vec2", _TINY_WAV2VEC2, 0, None, tiny=True),
-        _entry("whisper-tiny", "whisper", _whisper(384, 4, 6), 0, "openai/whisper-tiny", aliases=("whisper",)),
-        _entry("whisper-base", "whisper", _whisper(512, 6, 8), 0, "openai/whisper-base"),
-        _entry("whisper-small", "whisper", _whisper(768, 12, 12), 0, "openai/whisper-small"),
-        _entry("whisper-medium", "whisper", _whisper(1024, 24, 16), 0, "openai/whisper-medium"),
+        _entry("tiny-whisper", "whisper", _TINY_WHISPER, 294_144, None, tiny=True),
+        _entry("tiny-wav2vec2", "wav2vec2", _TINY_WAV2VEC2, 104_624, None, tiny=True),
+        _entry("whisper-tiny", "whisper", _whisper(384, 4, 6), 37_760_640, "openai/whisper-tiny", aliases=("whisper",)),
+        _entry("whisper-base", "whisper", _whisper(512, 6, 8), 72_593_920, "openai/whisper-base"),
+        _entry("whisper-small", "whisper", _whisper(768, 12, 12), 241_734_912, "openai/whisper-small"),
+        _entry("whisper-medium", "whisper", _whisper(1024, 24, 16), 763_857_920, "openai/whisper-medium"),
         _entry(
             "whisper-large-v3",
             "whisper",
             _whisper(1280, 32, 20, vocab_size=51866, num_mel_bins=128),
-            0,
+            1_543_490_560,
             "openai/whisper-large-v3",
             aliases=("whisper-large",),
         ),
@@ -110,19 +108,25 @@ class Speech:
             "wav2vec2-base",
             "wav2vec2",
             _wav2vec2("Wav2Vec2Model"),
-            0,
+            94_371_712,
             "facebook/wav2vec2-base",
             aliases=("wav2vec2",),
         ),
-        _entry("wav2vec2-base-960h", "wav2vec2", _wav2vec2("Wav2Vec2ForCTC"), 0, "facebook/wav2vec2-base-960h"),
         _entry(
-            "wav2vec2-large", "wav2vec2", _wav2vec2("Wav2Vec2Model", **_WAV2VEC2_LARGE), 0, "facebook/wav2vec2-large"
+            "wav2vec2-base-960h", "wav2vec2", _wav2vec2("Wav2Vec2ForCTC"), 94_396_320, "facebook/wav2vec2-base-960h"
+        ),
+        _entry(
+            "wav2vec2-large",
+            "wav2vec2",
+            _wav2vec2("Wav2Vec2Model", **_WAV2VEC2_LARGE),
+            315_428_992,
+            "facebook/wav2vec2-large",
         ),
         _entry(
             "wav2vec2-large-960h",
             "wav2vec2",
             _wav2vec2("Wav2Vec2ForCTC", **_WAV2VEC2_LARGE),
-            0,
+            315_461_792,
             "facebook/wav2vec2-large-960h",
         ),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from modeldyno.models._architecture import Entry
+from modeldyno.models._architecture import Entry, words
 from modeldyno.models._images import asked_size, channels, image_size, normal, pixels
 from modeldyno.models._shapes import TINY_TOWER
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from modeldyno.models._architecture import Rng
 
 # These take images of any size; what the processor usually makes of a photograph is the default.
-_DETECTORS = frozenset(
-    """conditional_detr d_fine dab-detr deformable_detr deimv2 detr lw_detr mask2former maskformer oneformer rf_detr
-    rt_detr rt_detr_v2 table-transformer""".split()
+_DETECTORS = words(
+    """conditional_detr d_fine dab-detr deformable_detr deimv2 detr lw_detr mask2former maskformer oneformer
+    rf_detr rt_detr rt_detr_v2 table-transformer"""
 )
-_MASKED_DETECTORS = frozenset("conditional_detr dab-detr deformable_detr detr table-transformer".split())
-_CONVOLUTIONS = frozenset(
-    """bit convnext convnextv2 cvt dinov3_convnext efficientnet glpn hgnet_v2 mobilenet_v1 mobilenet_v2 poolformer
-    regnet resnet segformer swiftformer textnet""".split()
+_MASKED_DETECTORS = frozenset(["conditional_detr", "dab-detr", "deformable_detr", "detr", "table-transformer"])
+_CONVOLUTIONS = words(
+    """bit convnext convnextv2 cvt dinov3_convnext efficientnet glpn hgnet_v2 mobilenet_v1 mobilenet_v2
+    poolformer regnet resnet segformer swiftformer textnet"""
 )
-_VIDEO = frozenset("timesformer videomae vivit".split())
-_FIXED_SIZE = frozenset(
+_VIDEO = frozenset(["timesformer", "videomae", "vivit"])
+_FIXED_SIZE = words(
     """aimv2_vision_model beit clip_vision_model data2vec-vision deit depth_anything dinat dinov2
-    dinov2_with_registers dinov3_vit donut-swin dpt eomt focalnet hiera ijepa levit mobilevit mobilevitv2 pvt pvt_v2
-    sam_vision_model siglip_vision_model swin swinv2 timm_wrapper vit vit_mae vit_msn vitdet yolos
-    zoedepth""".split()
+    dinov2_with_registers dinov3_vit donut-swin dpt eomt focalnet hiera ijepa levit mobilevit mobilevitv2 pvt
+    pvt_v2 sam_vision_model siglip_vision_model swin swinv2 timm_wrapper vit vit_mae vit_msn vitdet yolos
+    zoedepth"""
 )
 
 
@@ -111,21 +111,21 @@ class Vision:
         | _CONVOLUTIONS
         | _VIDEO
         | _FIXED_SIZE
-        | frozenset("depth_pro imagegpt mgp-str sam sam2 sam3 sam_hq superpoint swin2sr upernet vitpose vjepa2".split())
+        | words("""depth_pro imagegpt mgp-str sam sam2 sam3 sam_hq superpoint swin2sr upernet vitpose vjepa2""")
     )
     entries = (
         _entry(
             "tiny-vit",
             _vit(**TINY_TOWER, image_size=64, patch_size=16, num_labels=10),
-            0,
+            118_090,
             model_class="vit",
             tiny=True,
         ),
-        _entry("tiny-detr", _TINY_DETR, 0, model_class="detr", tiny=True, axes={"height": 128, "width": 160}),
+        _entry("tiny-detr", _TINY_DETR, 312_528, model_class="detr", tiny=True, axes={"height": 128, "width": 160}),
         _entry(
             "vit-base-patch16-224",
             _vit(num_labels=1000),
-            0,
+            86_567_656,
             "google/vit-base-patch16-224",
             aliases=("vit", "vit-base"),
             model_class="vit",
@@ -133,20 +133,25 @@ class Vision:
         _entry(
             "vit-large-patch16-224",
             _vit(**_VIT_LARGE, num_labels=1000),
-            0,
+            304_326_632,
             "google/vit-large-patch16-224",
             aliases=("vit-large",),
             model_class="vit",
         ),
         _entry(
-            "detr-resnet-50", _detr([3, 4, 6, 3]), 0, "facebook/detr-resnet-50", aliases=("detr",), model_class="detr"
+            "detr-resnet-50",
+            _detr([3, 4, 6, 3]),
+            41_524_768,
+            "facebook/detr-resnet-50",
+            aliases=("detr",),
+            model_class="detr",
         ),
-        _entry("detr-resnet-101", _detr([3, 4, 23, 3]), 0, "facebook/detr-resnet-101", model_class="detr"),
-        _entry("dinov2-small", _DINOV2_SMALL, 0, "facebook/dinov2-small", aliases=("dinov2",)),
+        _entry("detr-resnet-101", _detr([3, 4, 23, 3]), 60_464_672, "facebook/detr-resnet-101", model_class="detr"),
+        _entry("dinov2-small", _DINOV2_SMALL, 22_056_576, "facebook/dinov2-small", aliases=("dinov2",)),
         _entry(
             "resnet-50",
             {"model_type": "resnet", "architectures": ["ResNetForImageClassification"], "num_labels": 1000},
-            0,
+            25_557_032,
             "microsoft/resnet-50",
         ),
     )

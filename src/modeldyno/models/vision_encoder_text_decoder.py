@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from modeldyno.models._architecture import ExportHints
+from modeldyno.models._architecture import ExportHints, words
 from modeldyno.models._image_text_inputs import RECIPES, image_text_inputs
 from modeldyno.models._image_text_models import ENTRIES
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from modeldyno.core.protocols import Arrays
     from modeldyno.models._architecture import Rng
 
-_TILED = frozenset("llava_next llava_onevision".split())
-_QWEN_VL = frozenset("qwen2_vl qwen2_5_vl".split())
-_WITHOUT_RECIPE = frozenset(
+_TILED = frozenset(["llava_next", "llava_onevision"])
+_QWEN_VL = frozenset(["qwen2_vl", "qwen2_5_vl"])
+_WITHOUT_RECIPE = words(
     """aria aya_vision chameleon cohere2_vision colpali colqwen2 deepseek_ocr2 deepseek_vl deepseek_vl_hybrid
-    donut emu3 ernie4_5_vl_moe evolla exaone4_5 fast_vlm florence2 fuyu gemma3 gemma3n gemma4 glm46v glm4v glm4v_moe
-    glm_ocr got_ocr2 granite4_vision hunyuan_vl idefics idefics2 idefics3 instructblip instructblipvideo internvl
-    janus kosmos-2 kosmos-2.5 lfm2_vl lighton_ocr llama4 llava_next_video mistral3 molmo2 nougat ovis2
-    paddleocr_vl perception_lm phi4_multimodal pi0 pix2struct qwen2_5_omni qwen3_5 qwen3_5_moe qwen3_omni_moe
-    qwen3_vl qwen3_vl_moe shieldgemma2 smolvlm trocr udop video_llama_3 video_llava""".split()
+    donut emu3 ernie4_5_vl_moe evolla exaone4_5 fast_vlm florence2 fuyu gemma3 gemma3n gemma4 glm46v glm4v
+    glm4v_moe glm_ocr got_ocr2 granite4_vision hunyuan_vl idefics idefics2 idefics3 instructblip
+    instructblipvideo internvl janus kosmos-2 kosmos-2.5 lfm2_vl lighton_ocr llama4 llava_next_video mistral3
+    molmo2 nougat ovis2 paddleocr_vl perception_lm phi4_multimodal pi0 pix2struct qwen2_5_omni qwen3_5
+    qwen3_5_moe qwen3_omni_moe qwen3_vl qwen3_vl_moe shieldgemma2 smolvlm trocr udop video_llama_3 video_llava"""
 )
 
 

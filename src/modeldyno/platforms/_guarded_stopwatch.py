@@ -103,7 +103,9 @@ class GuardedStopwatch:
         return Lap(host_ns=enqueue_ns, device_ns=_elapsed_ns(start, end) if held else None)
 
     def _resize_guard(self, enqueue_ns: int, held: bool) -> None:
-        wanted = GUARD_MARGIN * enqueue_ns if held else 2 * self._guard_ns
+        wanted = GUARD_MARGIN * enqueue_ns
+        if not held:
+            wanted = max(wanted, 2 * self._guard_ns)
         self._guard_ns = round(min(max(wanted, GUARD_MIN_NS), GUARD_MAX_NS))
 
     def _units(self, ns: int) -> int:

@@ -22,10 +22,7 @@ from modeldyno.platforms._torch_gpu import TorchGpu, TorchGpuSession
 
 _NVIDIA_PCI = "0x10de"
 _INSTALL = "pip install 'modeldyno[cuda]'"
-_REINSTALL = (
-    "install a CUDA build of PyTorch: pip install --force-reinstall torch "
-    "--index-url https://download.pytorch.org/whl/cu128"
-)
+_REINSTALL = "install a CUDA build of PyTorch; docs/install.md says how"
 _DRIVER = "install or update NVIDIA's driver until `nvidia-smi` answers"
 
 

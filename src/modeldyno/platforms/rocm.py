@@ -18,7 +18,7 @@ from modeldyno.platforms._torch_devices import TorchDevice
 from modeldyno.platforms._torch_gpu import TorchGpu, TorchGpuSession
 
 _AMD_PCI = "0x1002"
-_INSTALL = "pip install torch --index-url https://download.pytorch.org/whl/rocm6.4"
+_INSTALL = "install a ROCm build of PyTorch; docs/install.md says how"
 _DRIVER = "install AMD's ROCm driver (amdgpu-dkms) and let this user read /dev/kfd (group render)"
 _NONE_HARMLESS: frozenset[str] = frozenset()
 
@@ -132,7 +132,7 @@ class RocmPlatform:
         return absent(
             self.name,
             "no AMD GPU here: neither /dev/kfd nor a card on the PCI bus",
-            f"run it on a host with an AMD GPU and its ROCm driver, after `{_INSTALL}`",
+            f"run it on a host with an AMD GPU and its ROCm driver, then {_INSTALL}",
         )
 
     def _from_torch(self, build: TorchBuild, names: str, gpus: list[GpuReader]) -> Probe:

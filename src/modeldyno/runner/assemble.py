@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from statistics import median
 
@@ -21,6 +21,7 @@ from modeldyno.measure import statistics
 from modeldyno.measure.statistics import Interval
 
 PROCESS_SPREAD = 0.10
+Metrics = dict[str, MetricValue]
 
 
 def assemble(run_id: str, case: Case, outcomes: Sequence[Outcome], started_at: datetime, duration_s: float) -> Record:
@@ -61,7 +62,7 @@ def _reason(decisive: Outcome, outcomes: Sequence[Outcome]) -> str | None:
     return decisive.reason
 
 
-def _metrics(case: Case, outcomes: Sequence[Outcome], samples: Sequence[Samples]) -> dict[str, MetricValue]:
+def _metrics(case: Case, outcomes: Sequence[Outcome], samples: Sequence[Samples]) -> Metrics:
     metrics = _over_processes(outcomes)
     if not samples:
         return metrics
@@ -69,28 +70,31 @@ def _metrics(case: Case, outcomes: Sequence[Outcome], samples: Sequence[Samples]
     pooled = [value for s in samples for value in s.host_ms]
     metrics["latency_ms"] = _value(latency, len(pooled))
     metrics["latency_mean_ms"] = MetricValue(value=sum(pooled) / len(pooled), n=len(pooled))
-    metrics |= {f"latency_p{rank}_ms": _percentile(pooled, rank) for rank in (90, 95, 99)}
+    together = max(s.steps_per_sample for s in samples)
+    metrics |= {f"latency_p{rank}_ms": _percentile(pooled, rank, together) for rank in (90, 95, 99)}
     metrics["throughput_per_s"] = _value(_rate(case.batch * 1e3, latency), len(pooled))
-    metrics |= _device_metrics(samples, latency)
+    metrics |= _device_metrics(samples, metrics, latency)
     if flop := metrics.get("compute_gflop"):
         metrics["compute_rate_gflops"] = _value(_rate((flop.value or 0.0) * 1e3, latency), len(pooled))
     return metrics
 
 
-def _device_metrics(samples: Sequence[Samples], latency: Interval) -> dict[str, MetricValue]:
-    metrics: dict[str, MetricValue] = {}
-    hot = [s.device_ms for s in samples if s.device_ms]
-    cold = [s.device_cold_ms for s in samples if s.device_cold_ms]
-    if hot:
-        device = statistics.grouped_median_interval(hot)
-        metrics["device_time_ms"] = _value(device, sum(map(len, hot)))
+def _device_metrics(samples: Sequence[Samples], given: Mapping[str, MetricValue], latency: Interval) -> Metrics:
+    """Device times from the laps behind a guard, else as the process gave them, and the gap to the host's time."""
+    metrics: Metrics = {}
+    for name, columns in (
+        ("device_time_ms", [s.device_ms for s in samples if s.device_ms]),
+        ("device_time_cold_ms", [s.device_cold_ms for s in samples if s.device_cold_ms]),
+    ):
+        if columns:
+            metrics[name] = _value(statistics.grouped_median_interval(columns), sum(map(len, columns)))
+    device = metrics.get("device_time_ms") or given.get("device_time_ms")
+    if device and device.value is not None:
         metrics["launch_gap_ms"] = MetricValue(value=latency.value - device.value)
-    if cold:
-        metrics["device_time_cold_ms"] = _value(statistics.grouped_median_interval(cold), sum(map(len, cold)))
     return metrics
 
 
-def _over_processes(outcomes: Sequence[Outcome]) -> dict[str, MetricValue]:
+def _over_processes(outcomes: Sequence[Outcome]) -> Metrics:
     """Metrics that each process gives once: the median, with the range as interval when there are several."""
     names = dict.fromkeys(name for outcome in outcomes for name in outcome.metrics)
     merged = {}
@@ -106,7 +110,9 @@ def _over_processes(outcomes: Sequence[Outcome]) -> dict[str, MetricValue]:
     return merged
 
 
-def _percentile(pooled: Sequence[float], rank: int) -> MetricValue:
+def _percentile(pooled: Sequence[float], rank: int, together: int) -> MetricValue:
+    if together > 1:
+        return MetricValue(value=None, note=f"a step is too short: {together} are timed together")
     value = statistics.percentile(pooled, rank)
     needed = statistics.PERCENTILE_SAMPLES[rank]
     note = None if value is not None else f"needs {needed} samples, has {len(pooled)}"

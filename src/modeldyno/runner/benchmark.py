@@ -9,10 +9,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
+from modeldyno import __version__
 from modeldyno.core.errors import InputError, UnknownName, Unsupported
 from modeldyno.core.policy import policy
 from modeldyno.core.types import Case, MetricValue, Record, Run, Samples, Status, Stop
@@ -108,9 +108,7 @@ class BenchmarkRunner:
 
     def __init__(self, store: str | Path | None = None) -> None:
         self._store = Store.at(str(store) if store else None)
-        self._run = Run(
-            host=describe_host(), name="BenchmarkRunner", command="BenchmarkRunner", version=version("modeldyno")
-        )
+        self._run = Run(host=describe_host(), name="BenchmarkRunner", command="BenchmarkRunner", version=__version__)
         self.results: list[Record] = []
 
     def execute(self, name: str, params: Mapping[str, Any] | None = None) -> Record:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Protocol
 
 from modeldyno.core.policy import Policy
-from modeldyno.core.types import Case, Outcome, Record, Status
+from modeldyno.core.protocols import Prepares
+from modeldyno.core.types import Case, MetricValue, Outcome, Record, Status
 from modeldyno.runner.assemble import assemble
-from modeldyno.runner.isolate import run_group
+from modeldyno.runner.isolate import run_job
+from modeldyno.runner.job import Job
 from modeldyno.runner.plan import Plan
+from modeldyno.workloads import WORKLOADS
 
 
 class Observer(Protocol):
@@ -49,31 +52,51 @@ class _Group:
         self._open = dict.fromkeys(cases, True)
         """Cases without a record yet."""
         self._outcomes: dict[Case, list[Outcome]] = {case: [] for case in cases}
+        self._prepared: dict[Case, dict[str, MetricValue]] = {}
         self._seconds: dict[Case, float] = dict.fromkeys(cases, 0.0)
         self._started_at = datetime.now(UTC)
 
     def run(self) -> None:
         """On an interrupt, what was measured so far becomes records before the interrupt goes on."""
         try:
+            self._prepare()
             for process in range(self._policy.processes):
-                self._one_process(process)
+                self._measure(process)
         finally:
             for case in [case for case in self._open if self._outcomes[case]]:
                 self._finish(case)
 
-    def _one_process(self, process: int) -> None:
+    def _prepare(self) -> None:
+        """Exports and references, in a process that nothing is measured in; what cannot be had ends its case."""
+        if not isinstance(WORKLOADS.get(next(iter(self._open)).workload), Prepares):
+            return
+        for case, outcome in self._outcomes_of(Job(cases=tuple(self._open), policy=self._policy, prepare=True)):
+            if outcome.status is Status.OK:
+                self._prepared[case] = outcome.metrics
+            else:
+                self._outcomes[case].append(outcome)
+                self._finish(case)
+
+    def _measure(self, process: int) -> None:
         """Only cases that went well so far are repeated; one that did not is finished at once."""
-        begin = time.monotonic()
-        note = functools.partial(self._observer.note, process)
-        for case, outcome in run_group(tuple(self._open), self._policy, process, self._timeout_s, note):
-            now = time.monotonic()
-            self._seconds[case] += now - begin
-            begin = now
+        job = Job(cases=tuple(self._open), policy=self._policy, process=process)
+        for case, outcome in self._outcomes_of(job):
             self._outcomes[case].append(outcome)
             if outcome.status is not Status.OK or process == self._policy.processes - 1:
                 self._finish(case)
 
+    def _outcomes_of(self, job: Job) -> Iterator[tuple[Case, Outcome]]:
+        """The outcomes of a job; each case is charged the time up to its outcome."""
+        begin = time.monotonic()
+        for case, outcome in run_job(job, self._timeout_s, functools.partial(self._observer.note, job.process)):
+            now = time.monotonic()
+            self._seconds[case] += now - begin
+            begin = now
+            yield case, outcome
+
     def _finish(self, case: Case) -> None:
         del self._open[case]
-        outcomes, seconds = self._outcomes[case], self._seconds[case]
-        self._sink(assemble(self._run_id, case, outcomes, self._started_at, seconds))
+        record = assemble(self._run_id, case, self._outcomes[case], self._started_at, self._seconds[case])
+        if record.status is Status.OK:
+            record = record.model_copy(update={"metrics": self._prepared.get(case, {}) | record.metrics})
+        self._sink(record)

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import IO
 
-from modeldyno.core.policy import Policy
 from modeldyno.core.types import Case, Outcome, Status
 from modeldyno.runner.job import EVENT, Finished, Job, Note, Started
 
@@ -27,14 +26,12 @@ _ENVIRONMENT = {
 }
 
 
-def run_group(
-    cases: tuple[Case, ...], policy: Policy, process: int, timeout_s: float, on_note: Callable[[Case, str], None]
-) -> Iterator[tuple[Case, Outcome]]:
-    """Outcomes of cases that share a worker; after a crash the rest go on in a new one."""
-    remaining = cases
+def run_job(job: Job, timeout_s: float, on_note: Callable[[Case, str], None]) -> Iterator[tuple[Case, Outcome]]:
+    """Outcomes of the job's cases, in order; after a crash the rest go on in a new worker."""
+    remaining = job.cases
     while remaining:
         done = 0
-        for case, outcome in _one_worker(Job(cases=remaining, policy=policy, process=process), timeout_s, on_note):
+        for case, outcome in _one_worker(job.model_copy(update={"cases": remaining}), timeout_s, on_note):
             yield case, outcome
             done += 1
         remaining = remaining[done:]

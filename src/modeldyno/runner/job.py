@@ -16,6 +16,8 @@ class Job(Frozen):
     cases: tuple[Case, ...]
     policy: Policy
     process: int = 0
+    prepare: bool = False
+    """Only prepare the cases; a measuring process comes after."""
 
 
 class Started(Frozen):

@@ -235,7 +235,7 @@ def _precision(name: str) -> Precision:
         raise UnknownName("precision", name, [p.value for p in Precision]) from None
 
 
-def _shapes(axes: dict[str, int], wanted: dict[str, list[int]]) -> Iterator[dict[str, int]]:
+def _shapes(axes: Mapping[str, int], wanted: dict[str, list[int]]) -> Iterator[dict[str, int]]:
     """One shape per combination of the sizes asked for, over the axes this model has."""
     choices = [[(axis, size) for size in wanted.get(axis, [default])] for axis, default in axes.items()]
     return (dict(combination) for combination in itertools.product(*choices))

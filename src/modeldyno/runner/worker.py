@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Callable
 
 from modeldyno.core.errors import InputError, InvalidMeasurement, Unsupported
-from modeldyno.core.protocols import Bench, Session
+from modeldyno.core.protocols import Bench, Prepares, Session
 from modeldyno.core.types import Case, Outcome, Status
 from modeldyno.platforms import PLATFORMS
 from modeldyno.runner.job import Finished, Job, Note, Started
@@ -19,23 +20,33 @@ from modeldyno.workloads import WORKLOADS
 
 def main(descriptor: int) -> None:
     job = Job.model_validate_json(sys.stdin.buffer.read())
-    session: Session | None = None
+    measure = _Measurer(job, lambda text: _send(descriptor, Note(text=text)))
     for position, case in enumerate(job.cases):
         _send(descriptor, Started(case=position))
         try:
-            session = session or PLATFORMS.get(case.platform).open(case.index)
-            bench = Bench(
-                case=case,
-                policy=job.policy,
-                session=session,
-                process=job.process,
-                fresh=position == 0,
-                note=lambda text: _send(descriptor, Note(text=text)),
-            )
-            outcome = WORKLOADS.get(case.workload).run(bench)
+            outcome = measure(case)
         except Exception as error:  # noqa: BLE001 - whatever a model or driver throws ends this case only
             outcome = _outcome_of(error, case)
         _send(descriptor, Finished(case=position, outcome=outcome))
+
+
+class _Measurer:
+    """Measures or prepares the cases of a job; the device is opened once, and only to measure."""
+
+    def __init__(self, job: Job, note: Callable[[str], None]) -> None:
+        self._job, self._note = job, note
+        self._session: Session | None = None
+        self._fresh = True
+
+    def __call__(self, case: Case) -> Outcome:
+        workload = WORKLOADS.get(case.workload)
+        if self._job.prepare and isinstance(workload, Prepares):
+            return workload.prepare(case, self._note)
+        if self._session is None:
+            self._session = PLATFORMS.get(case.platform).open(case.index)
+        fresh, self._fresh = self._fresh, False
+        job = self._job
+        return workload.run(Bench(case, job.policy, self._session, job.process, fresh, self._note))
 
 
 def _send(descriptor: int, event: Started | Note | Finished) -> None:

@@ -88,22 +88,36 @@ class OnnxruntimeRuntime:
     def packages(self) -> tuple[str, ...]:
         return ("onnxruntime", "onnxruntime-gpu", "onnx", "torch", "transformers")
 
-    def load(self, source: Source, session: Session, precision: Precision, case: Case) -> LoadedGraph:
+    def check(self, session: Session, precision: Precision) -> None:
         import onnxruntime
 
-        if not isinstance(session, RunsOnnxruntime):
-            raise Unsupported(
-                f"ONNX Runtime cannot address a device of platform {session.device.platform}",
-                f"choose another --runtime for {session.device.platform}",
-            )
-        provider = session.ort_provider()
+        provider, _ = _provider(session)
         available = onnxruntime.get_available_providers()
-        if provider[0] not in available:
+        if provider not in available:
             raise Unsupported(
-                f"the installed onnxruntime has no {provider[0]} (it has {', '.join(available)})",
+                f"the installed onnxruntime has no {provider} (it has {', '.join(available)})",
                 f"install the onnxruntime build for {session.device.platform}",
             )
-        return LoadedGraph(_in_precision(source.onnx_path(), precision), provider, case, source.inputs())
+        if precision is Precision.BF16:
+            raise Unsupported(
+                "ONNX Runtime has no bf16 kernels for most operators (NOT_IMPLEMENTED for Add)", "use --precision fp16"
+            )
+
+    def prepare(self, source: Source, precision: Precision) -> None:
+        _in_precision(source.onnx_path(), precision)
+
+    def load(self, source: Source, session: Session, case: Case) -> LoadedGraph:
+        path = _in_precision(source.onnx_path(), case.precision)
+        return LoadedGraph(path, _provider(session), case, source.inputs())
+
+
+def _provider(session: Session) -> tuple[str, dict[str, str]]:
+    if not isinstance(session, RunsOnnxruntime):
+        raise Unsupported(
+            f"ONNX Runtime cannot address a device of platform {session.device.platform}",
+            f"choose another --runtime for {session.device.platform}",
+        )
+    return session.ort_provider()
 
 
 def _open(path: Path, provider: tuple[str, dict[str, str]], case: Case, profile: Path | None = None) -> Any:
@@ -122,10 +136,6 @@ def _in_precision(path: Path, precision: Precision) -> Path:
     """The graph converted to this precision, kept beside the original."""
     if precision is Precision.FP32:
         return path
-    if precision is Precision.BF16:
-        raise Unsupported(
-            "ONNX Runtime has no bf16 kernels for most operators (NOT_IMPLEMENTED for Add)", "use --precision fp16"
-        )
     target = path.with_name(f"{path.stem}.{precision.value}.onnx")
     if not target.exists():
         partial = target.with_suffix(f".{os.getpid()}.partial")
@@ -144,15 +154,18 @@ def _write_fp16(path: Path, target: Path) -> None:
 
 def _write_int8(path: Path, target: Path) -> None:
     """Dynamic quantization; the pre-processing pass fuses first and makes the result twice as fast."""
+    import onnx
     from onnxruntime.quantization import quantize_dynamic
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
-    prepared = target.with_suffix(".prepared")
-    try:
-        quant_pre_process(str(path), str(prepared), skip_symbolic_shape=True)
-        quantize_dynamic(str(prepared), str(target))
-    finally:
-        prepared.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        # In one file: the pre-processing loses weights that are stored beside the graph.
+        whole, fused = Path(folder) / "whole.onnx", Path(folder) / "fused.onnx"
+        onnx.save_model(onnx.load(path), whole)
+        quant_pre_process(str(whole), str(fused), skip_symbolic_shape=True)
+        model = onnx.load(fused)
+        del model.graph.value_info[:]  # shapes from before the fusion contradict the fused graph
+        quantize_dynamic(model, str(target))
 
 
 def _compute_precision(precision: Precision) -> str:

@@ -84,17 +84,27 @@ class OpenvinoRuntime:
     def packages(self) -> tuple[str, ...]:
         return ("openvino", "onnx", "torch", "transformers")
 
-    def load(self, source: Source, session: Session, precision: Precision, case: Case) -> LoadedGraph:
-        if not isinstance(session, RunsOpenvino):
-            raise Unsupported(
-                f"OpenVINO cannot address a device of platform {session.device.platform}",
-                "use --on openvino for the openvino runtime",
-            )
+    def check(self, session: Session, precision: Precision) -> None:
+        _address(session)
         if precision not in _HINTS:
             raise Unsupported(
                 "OpenVINO computes in int8 only with a model that was quantized before", "use --precision bf16 or fp16"
             )
-        return LoadedGraph(source.onnx_path(), session.openvino_device(), case, source.inputs())
+
+    def prepare(self, source: Source, precision: Precision) -> None:  # noqa: ARG002 - one graph serves all
+        source.onnx_path()
+
+    def load(self, source: Source, session: Session, case: Case) -> LoadedGraph:
+        return LoadedGraph(source.onnx_path(), _address(session), case, source.inputs())
+
+
+def _address(session: Session) -> str:
+    if not isinstance(session, RunsOpenvino):
+        raise Unsupported(
+            f"OpenVINO cannot address a device of platform {session.device.platform}",
+            "use --on openvino for the openvino runtime",
+        )
+    return session.openvino_device()
 
 
 def _compile(path: Path, device: str, case: Case, count: bool = False) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import time
 import warnings
 from collections import Counter
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from modeldyno.core.errors import Unsupported
 from modeldyno.core.protocols import RunsTorch, Session, Source
-from modeldyno.core.types import Case, Placement, Precision, ProfileRow
+from modeldyno.core.types import KERNEL, Case, Placement, Precision, ProfileRow
 from modeldyno.runtimes._profile import top_rows
 
 if TYPE_CHECKING:
@@ -69,17 +68,13 @@ class LoadedModule:
         with warnings.catch_warnings(), profile() as profiler:
             warnings.simplefilter("ignore")
             for _ in range(PROFILED_STEPS):
-                self.step()
-            self._finish()
+                outputs = self.step()
+            next(iter(outputs.values())).flatten()[:1].cpu()  # waits for the device, whichever it is
         events = profiler.key_averages()
         on_device = [(e.key, e.count, e.self_device_time_total) for e in events if e.device_type.value != 0]
         on_host = [(e.key, e.count, e.self_cpu_time_total) for e in events if e.device_type.value == 0]
-        kind, rows = ("kernel", on_device) if any(time for _, _, time in on_device) else ("operator", on_host)
+        kind, rows = (KERNEL, on_device) if any(time for _, _, time in on_device) else ("operator", on_host)
         return top_rows(((name, kind, count, us / 1e3) for name, count, us in rows), PROFILED_STEPS)
-
-    def _finish(self) -> None:
-        """Bringing one value to the host waits for the device, whichever it is."""
-        next(iter(self.step().values())).flatten()[:1].cpu()
 
 
 class TorchRuntime:
@@ -93,20 +88,25 @@ class TorchRuntime:
     def packages(self) -> tuple[str, ...]:
         return ("torch", "transformers")
 
-    def load(self, source: Source, session: Session, precision: Precision, case: Case) -> LoadedModule:
+    def check(self, session: Session, precision: Precision) -> None:
+        device = _address(session)
+        if precision is Precision.INT8 and not _is_host(device):
+            raise Unsupported(
+                "eager PyTorch has int8 kernels for the host only", "use a runtime with int8 kernels for this device"
+            )
+
+    def prepare(self, source: Source, precision: Precision) -> None:
+        """Nothing to keep: modules are built where they run."""
+
+    def load(self, source: Source, session: Session, case: Case) -> LoadedModule:
         import torch
 
-        if not isinstance(session, RunsTorch):
-            raise Unsupported(
-                f"PyTorch cannot address a device of platform {session.device.platform}",
-                f"choose another --runtime for {session.device.platform}",
-            )
         if threads := case.options.get("threads"):
             torch.set_num_threads(int(threads))
-        device = session.torch_device()
-        module, load_ms = self._place(source, device, precision)
-        inputs = _to_device(source.inputs(), device, precision)
-        return self.bind(module, inputs, precision, load_ms)
+        device = _address(session)
+        module, load_ms = self._place(source, device, case.precision)
+        inputs = _to_device(source.inputs(), device, case.precision)
+        return self.bind(module, inputs, case.precision, load_ms)
 
     def bind(self, module: Any, inputs: dict[str, Any], precision: Precision, load_ms: float) -> LoadedModule:
         return LoadedModule(module, inputs, precision, load_ms)
@@ -122,28 +122,30 @@ class TorchRuntime:
         return self._placed[1], self._placed[2]
 
 
+def _address(session: Session) -> str:
+    if not isinstance(session, RunsTorch):
+        raise Unsupported(
+            f"PyTorch cannot address a device of platform {session.device.platform}",
+            f"choose another --runtime for {session.device.platform}",
+        )
+    return session.torch_device()
+
+
+def _is_host(device: str) -> bool:
+    import torch
+
+    return bool(torch.device(device).type == torch.get_default_device().type)
+
+
 def _converted(module: Any, device: str, precision: Precision) -> Any:
-    """The module in the asked precision on the device; the fp32 original stays as it is for references."""
+    """The module in the asked precision on the device; converted in place, so only one copy stays in memory."""
     import torch
 
     if precision is Precision.INT8:
-        return _int8(module, device)
-    dtype = getattr(torch, _DTYPES[precision])
-    if precision is Precision.FP32 and torch.device(device).type == next(module.parameters()).device.type:
-        return module
-    return copy.deepcopy(module).to(device=device, dtype=dtype)
-
-
-def _int8(module: Any, device: str) -> Any:
-    import torch
-
-    if torch.device(device).type != next(module.parameters()).device.type:
-        raise Unsupported(
-            "eager PyTorch has int8 kernels for the host only", "use a runtime with int8 kernels for this device"
-        )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # deprecated in favour of torchao, which does more and starts slower
-        return torch.ao.quantization.quantize_dynamic(module, {torch.nn.Linear}, dtype=torch.qint8)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # deprecated in favour of torchao, which does more and starts slower
+            return torch.ao.quantization.quantize_dynamic(module, {torch.nn.Linear}, dtype=torch.qint8, inplace=True)
+    return module.to(device=device, dtype=getattr(torch, _DTYPES[precision]))
 
 
 def _finish_copy(module: Any) -> None:

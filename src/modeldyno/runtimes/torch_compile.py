@@ -30,15 +30,18 @@ class TorchCompileRuntime(TorchRuntime):
 
     name = "torch-compile"
 
-    def load(self, source: Source, session: Session, precision: Precision, case: Case) -> LoadedModule:
+    def check(self, session: Session, precision: Precision) -> None:
+        super().check(session, precision)
         if precision is Precision.INT8:
             raise Unsupported("torch.compile has no kernels for eager int8 modules", "use --runtime torch for int8")
         if shutil.which(os.environ.get("CXX", "g++")) is None:
             raise Unsupported("torch.compile needs a C++ compiler and found none", "install g++ or set CXX")
+
+    def load(self, source: Source, session: Session, case: Case) -> LoadedModule:
         # One compile thread: the compiler's pool would idle beside the measurement otherwise.
         os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
         os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache_dir("inductor")))
-        return super().load(source, session, precision, case)
+        return super().load(source, session, case)
 
     def bind(self, module: Any, inputs: dict[str, Any], precision: Precision, load_ms: float) -> LoadedModule:
         import torch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -95,7 +96,15 @@ def probe_imports_nothing_heavy(platform: Platform) -> None:
     if "<locals>" in cls.__qualname__ or cls.__module__ == "__main__":
         raise NotApplicable("its class cannot be imported in a fresh process")
     script = _IMPORTED_BY_PROBE.format(module=cls.__module__, qualname=cls.__qualname__, heavy=HEAVY)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
     require(done.returncode == 0, f"probing in a fresh process fails: {done.stderr[-500:]}")
     present, (by_module, by_probe) = json.loads(done.stdout.splitlines()[-1])
     require(not by_module, f"importing its module loads {by_module}")

@@ -3,7 +3,7 @@
 from contextlib import nullcontext
 
 import pytest
-from conftest import LAUNCH_NS, event_class
+from vendor_fakes import LAUNCH_NS, event_class
 
 from modeldyno.platforms._guarded_stopwatch import GUARD_MAX_NS, GuardedStopwatch, Queue
 

@@ -39,6 +39,13 @@ def test_a_percentile_without_enough_samples_says_how_many_it_needs() -> None:
     assert metric.note == "needs 662 samples, has 40"
 
 
+def test_a_percentile_of_steps_timed_together_is_not_given() -> None:
+    samples = Samples(host_ms=[1.0] * 1000, stop=Stop.INTERVAL, steady=True, steps_per_sample=5)
+    metric = build(outcome(1.0, samples=samples)).metrics["latency_p90_ms"]
+    assert metric.value is None
+    assert "5 are timed together" in (metric.note or "")
+
+
 def test_processes_that_disagree_are_a_concern() -> None:
     record = build(outcome(1.0), outcome(2.0), outcome(3.0))
     latency = record.metrics["latency_ms"]

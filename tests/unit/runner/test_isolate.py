@@ -16,7 +16,8 @@ import pytest
 from modeldyno.core.policy import Policy
 from modeldyno.core.types import Case, Outcome, Record, Status
 from modeldyno.runner.execute import execute
-from modeldyno.runner.isolate import run_group
+from modeldyno.runner.isolate import run_job
+from modeldyno.runner.job import Job
 from modeldyno.runner.plan import Plan
 
 POLICY = Policy(name="test", processes=1, relative_width=0.5, max_time_s=0.2, warmup_max_s=0.2, min_time_s=0.0)
@@ -27,7 +28,7 @@ def case(workload: str, batch: int = 1) -> Case:
 
 
 def outcomes(*cases: Case, timeout_s: float = 60.0) -> list[tuple[Case, Outcome]]:
-    return list(run_group(cases, POLICY, 0, timeout_s, lambda case, text: None))
+    return list(run_job(Job(cases=cases, policy=POLICY), timeout_s, lambda case, text: None))
 
 
 @pytest.mark.parametrize(
