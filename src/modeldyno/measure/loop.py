@@ -69,8 +69,11 @@ def sample(session: Session, step: Step, policy: Policy, process: int = 0) -> Sa
 
 def steps_per_sample(session: Session, step: Step) -> int:
     """How many steps to time together so that reading the clock costs at most 0.01 % of a sample."""
-    shortest = min(session.lap(step, 1).host_ns for _ in range(3))
-    return max(1, math.ceil(_timer_overhead_ns() / TIMER_SHARE / max(shortest, 1)))
+    needed = _timer_overhead_ns() / TIMER_SHARE
+    shortest = float(session.lap(step, 1).host_ns)
+    if shortest < needed:
+        shortest = min(session.lap(step, 1).host_ns for _ in range(3))
+    return max(1, math.ceil(needed / max(shortest, 1.0)))
 
 
 def _timer_overhead_ns() -> int:

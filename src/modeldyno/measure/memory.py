@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import statistics
 import sys
+import time
 from pathlib import Path
 
 import psutil
@@ -14,6 +15,8 @@ from modeldyno.core.protocols import CountsMemory, Session, Step
 from modeldyno.core.types import MetricValue
 
 MB = 2**20
+LONG_ENOUGH_S = 2.0
+"""Slow steps repeat what the first one showed."""
 STATUS = Path("/proc/self/status")
 CLEAR = Path("/proc/self/clear_refs")
 
@@ -24,13 +27,12 @@ def memory_pass(session: Session, step: Step, policy: Policy) -> dict[str, Metri
     was_reset = _reset_peak()
     if meter:
         meter.reset()
-    readings = []
-    for _ in range(policy.memory_steps):
+    readings: list[float] = []
+    begin = time.perf_counter()
+    while len(readings) < policy.memory_steps and (not readings or time.perf_counter() - begin < LONG_ENOUGH_S):
         session.lap(step, 1)
         readings.append(meter.sample() if meter else psutil.Process().memory_info().rss / MB)
-    host = MetricValue(
-        value=_peak_mb(), n=policy.memory_steps, note=None if was_reset else "peak since the process began"
-    )
+    host = MetricValue(value=_peak_mb(), n=len(readings), note=None if was_reset else "peak since the process began")
     metrics = {
         "memory_average_mb": MetricValue(value=statistics.fmean(readings), n=len(readings)),
         "memory_host_peak_mb": host,

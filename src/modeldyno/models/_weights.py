@@ -31,7 +31,8 @@ def _random_block(seed: int) -> Any:
     import torch
 
     values = np.random.default_rng(seed).random(_BLOCK, dtype=np.float32)
-    return torch.from_numpy(values * np.float32(2) - np.float32(1))
+    half_width = _SPREAD * math.sqrt(3)  # of a uniform distribution with that standard deviation
+    return torch.from_numpy((values * 2 - 1) * np.float32(half_width))
 
 
 def _fill_parameter(name: str, parameter: Any, block: Any) -> None:
@@ -39,19 +40,17 @@ def _fill_parameter(name: str, parameter: Any, block: Any) -> None:
         return
     if parameter.ndim >= 2:
         _tile(parameter, block, zlib.crc32(name.encode()) % _BLOCK)
-        parameter.mul_(_bound(parameter))
+        _calm(parameter)
     elif name.endswith("bias"):
         parameter.zero_()
     else:
         parameter.fill_(_LOGIT_SCALE if "logit_scale" in name else 1.0)
 
 
-def _bound(parameter: Any) -> float:
-    """Half-width of the uniform distribution; wide convolutions get less, or stacks without a norm would blow up."""
-    spread = _SPREAD
+def _calm(parameter: Any) -> None:
+    """Wide convolutions get less, or stacks of them without a norm in between would blow up."""
     if parameter.ndim >= 4:
-        spread = min(spread, 1 / math.sqrt(parameter[0].numel()))
-    return spread * math.sqrt(3)
+        parameter.mul_(min(1.0, 1 / (_SPREAD * math.sqrt(parameter[0].numel()))))
 
 
 def _tile(parameter: Any, block: Any, offset: int) -> None:

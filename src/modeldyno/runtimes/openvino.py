@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Container
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,13 +26,14 @@ _ARITHMETIC = ("FullyConnected", "MatMul", "Convolution", "GroupConvolution", "S
 class LoadedGraph:
     """A compiled model with one infer request and its inputs."""
 
-    def __init__(self, path: Path, device: str, case: Case, arrays: Arrays) -> None:
+    def __init__(self, source: Source, device: str, case: Case) -> None:
+        self._path, self._device, self._case = source.onnx_path(), device, case
         begin = time.perf_counter()
-        self._path, self._device, self._case = path, device, case
-        self._compiled = _compile(path, device, case)
+        self._compiled = _compile(self._path, device, case)
         self.load_ms = (time.perf_counter() - begin) * 1e3
-        self._names = [output.get_any_name() for output in self._compiled.outputs]
-        self._feed = {entry.get_any_name(): arrays[entry.get_any_name()] for entry in self._compiled.inputs}
+        arrays = source.inputs()
+        self._names = [_name_among(output, source.reference().values) for output in self._compiled.outputs]
+        self._feed = {name: arrays[name] for name in (_name_among(i, arrays) for i in self._compiled.inputs)}
         self._request = self._compiled.create_infer_request()
 
     def step(self) -> Any:
@@ -95,7 +97,7 @@ class OpenvinoRuntime:
         source.onnx_path()
 
     def load(self, source: Source, session: Session, case: Case) -> LoadedGraph:
-        return LoadedGraph(source.onnx_path(), _address(session), case, source.inputs())
+        return LoadedGraph(source, _address(session), case)
 
 
 def _address(session: Session) -> str:
@@ -120,6 +122,11 @@ def _compile(path: Path, device: str, case: Case, count: bool = False) -> Any:
         settings["INFERENCE_NUM_THREADS"] = int(threads)
     core = openvino.Core()
     return core.compile_model(core.read_model(path), device, settings)
+
+
+def _name_among(port: Any, known: Container[str]) -> str:
+    """A port may have picked up names of inner nodes beside its own."""
+    return next((str(name) for name in port.get_names() if name in known), str(port.get_any_name()))
 
 
 def _info(node: Any, name: str) -> str:
