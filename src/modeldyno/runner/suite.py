@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -76,6 +77,18 @@ def read_suite(path: Path) -> Suite:
         raise InputError(f"{path}: key '{key}': {_complaint(first)}; see docs/suites.md.") from None
 
 
+class _Yaml(yaml.SafeLoader):
+    """YAML 1.2's truth values: in 1.1 the key `on` would read as true."""
+
+
+_BOOLEAN = "tag:yaml.org,2002:bool"
+_Yaml.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != _BOOLEAN]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Yaml.add_implicit_resolver(_BOOLEAN, re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
+
+
 def _parse(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
@@ -86,7 +99,7 @@ def _parse(path: Path) -> Any:
             return json.loads(text)
         if path.suffix == ".toml":
             return tomllib.loads(text)
-        return yaml.safe_load(text)
+        return yaml.load(text, _Yaml)
     except json.JSONDecodeError as error:
         raise InputError(f"{path}, line {error.lineno}: {error.msg}; mend the JSON.") from None
     except tomllib.TOMLDecodeError as error:
