@@ -3,7 +3,7 @@
     python benchmarks/device_time.py
 
 Large steps keep the GPU busy, so plain events around a loop of steps are the truth. A chain of small kernels is bound
-by launches, so there the truth is events around replays of a CUDA graph, which launches nothing.
+by launches, so there the truth is events around one step that was queued while the device slept.
 """
 
 from __future__ import annotations
@@ -57,19 +57,25 @@ def by_hand(model: str, precision: str, batch: int, seq: int | None) -> float:
         return events(lambda: module(**inputs))
 
 
-def by_harness(model: str, precision: str, batch: int, seq: int | None) -> float:
+def by_harness() -> list[float]:
+    """The device times of all large cells, from one run of the command line."""
+    blocks = [
+        {"model": model, "precision": precision, "batch": batch, **({"seq": seq} if seq else {})}
+        for model, precision, batch, seq in LARGE
+    ]
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "modeldyno", "run", model, "--on", "cuda", "--precision", precision]
-        command += ["--batch", str(batch), "--quick", "--json", *(["--seq", str(seq)] if seq else [])]
+        suite = Path(folder) / "suite.json"
+        suite.write_text(json.dumps({"on": "cuda", "blocks": blocks}))
+        command = [sys.executable, "-m", "modeldyno", "run", str(suite), "--quick", "--json"]
         command += ["--store", str(Path(folder) / "s.duckdb")]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)["records"][0]["metrics"]["device_time_ms"]["value"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return [record["metrics"]["device_time_ms"]["value"] for record in json.loads(done.stdout)["records"]]
 
 
-def chain_of_small_kernels() -> tuple[float, float]:
-    """Guarded laps against graph replays, for a step of 100 launches that never waits for the device."""
+def chain_of_kernels(size: int, truth) -> tuple[float, float]:
+    """A step of 100 launches that never waits for the device."""
     session = PLATFORMS.get("cuda").open(0)
-    values = torch.randn(1024, 1024, device="cuda")
+    values = torch.randn(size, size, device="cuda")
 
     def step():
         result = values
@@ -78,18 +84,31 @@ def chain_of_small_kernels() -> tuple[float, float]:
         return result
 
     with torch.inference_mode():
-        harness = statistics.median(loop.sample(session, step, policy("quick")).device_ms)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            step()
-        return harness, events(graph.replay)
+        return statistics.median(loop.sample(session, step, policy("quick")).device_ms), truth(step)
+
+
+def behind_sleep(step) -> float:
+    """Events around one step that was queued up while the device slept for 10 ms."""
+    times = []
+    for _ in range(20):
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        torch.cuda._sleep(20_000_000)
+        start.record()
+        step()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(start.elapsed_time(end))
+    return statistics.median(times)
 
 
 def main() -> None:
-    torch.backends.cuda.matmul.allow_tf32 = False
-    rows = [("100 small kernels", *chain_of_small_kernels())]
-    for cell in LARGE:
-        rows.append((" ".join(map(str, cell)), by_harness(*cell), by_hand(*cell)))
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    rows = [
+        ("100 small kernels, behind a sleep", *chain_of_kernels(256, behind_sleep)),
+        ("100 large kernels, plain events", *chain_of_kernels(8192, events)),
+    ]
+    for cell, harness in zip(LARGE, by_harness(), strict=True):
+        rows.append((" ".join(map(str, cell)), harness, by_hand(*cell)))
         torch.cuda.empty_cache()
     print(f"{'cell':45s} {'harness ms':>11s} {'by hand ms':>11s} {'ratio':>7s}")
     for cell, harness, hand in rows:

@@ -86,7 +86,7 @@ def _effort(quick: bool, publish: bool) -> str:
 def _adjust(effort: Policy, processes: int | None, samples: int | None, energy: bool | None) -> Policy:
     changes: dict[str, Any] = {}
     if processes is not None:
-        changes["processes"] = processes
+        changes |= {"processes": processes, "preload": effort.preload and processes == 1}
     if samples is not None:
         changes["samples"] = samples
     if energy is not None:

@@ -25,12 +25,16 @@ class Policy(Frozen):
     energy_windows: int = 3
     """No energy pass with 0 windows."""
     profile: bool = True
+    preload: bool = False
+    """Fork workers from a process that has imported the runtime; only where one process per case is asked for."""
 
 
 POLICIES: dict[str, Policy] = {
     policy.name: policy
     for policy in (
-        Policy(name="quick", processes=1, relative_width=0.03, max_time_s=4, warmup_max_s=4, energy_windows=0),
+        Policy(
+            name="quick", processes=1, relative_width=0.03, max_time_s=4, warmup_max_s=4, energy_windows=0, preload=True
+        ),
         Policy(name="default", processes=3, relative_width=0.01, max_time_s=15, warmup_max_s=15),
         Policy(name="publish", processes=5, relative_width=0.01, max_time_s=60, warmup_max_s=30),
     )

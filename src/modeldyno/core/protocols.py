@@ -218,6 +218,9 @@ class Runtime(Protocol):
 
     name: str
 
+    preloads: tuple[str, ...]
+    """Modules it imports anyway, worth having ready before a worker is forked."""
+
     def packages(self) -> tuple[str, ...]:
         """Distributions whose versions decide the result."""
         ...

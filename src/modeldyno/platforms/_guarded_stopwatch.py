@@ -15,6 +15,8 @@ GUARD_MAX_NS = 100_000_000
 GUARD_MARGIN = 2.0
 """Guard over enqueue time: covers noise of the host, and a clock that rises after the calibration."""
 TRIES = 3
+SATURATED = 0.5
+"""Share of a step for which the device still works when the last launch is done: launches are far ahead of it."""
 HOPELESS = 3
 """After this many laps in a row that no guard could cover, one try per lap is enough."""
 
@@ -37,11 +39,13 @@ class Queue:
 
 
 class GuardedStopwatch:
-    """`device_lap` queues a guard first, so that the whole step is enqueued before the device begins with it.
+    """`device_lap` has the whole step enqueued before the device begins with it, so that no launch latency leaks in.
 
-    A lap counts only when the guard was still holding after the last launch; else it is repeated behind a
-    longer guard. Steps that wait for the device themselves, or have more launches than the driver's queue takes
-    (about 1,000), cannot be covered: their `device_ns` stays absent, for it would contain launch latency.
+    A step that keeps the device busy is guarded by another step before it, which also keeps clocks and power as they
+    are under load. A shorter one waits behind a guard that does nothing; a lap counts only when that was still
+    holding after the last launch, else it is repeated behind a longer one. What waits for the device itself and
+    leaves it idle, or has more launches than the driver's queue takes (about 1,000), cannot be covered: its
+    `device_ns` stays absent, for it would contain launch latency.
     """
 
     def __init__(self, queue: Queue, watch: Callable[[], None] = lambda: None) -> None:
@@ -68,6 +72,31 @@ class GuardedStopwatch:
         if cold:
             # The first flush allocates its buffer, which must not happen behind the guard.
             self._flush()
+        lap = self._behind_step(step) if not cold else Lap(host_ns=0)
+        if lap.device_ns is None:
+            lap = self._behind_guard(step, cold)
+        return lap
+
+    def _behind_step(self, step: Step) -> Lap:
+        lead_end, start, end = (self._queue.event() for _ in range(3))
+        self._queue.synchronize()
+        with self._queue.scope():
+            step()
+            lead_end.record()
+            start.record()
+            before = perf_counter_ns()
+            step()
+            enqueued = perf_counter_ns()
+            end.record()
+            held = not lead_end.query()
+        self._watch()
+        self._queue.synchronize()
+        waited_ns = perf_counter_ns() - enqueued
+        elapsed_ns = _elapsed_ns(start, end)
+        saturated = waited_ns >= SATURATED * elapsed_ns
+        return Lap(host_ns=enqueued - before, device_ns=elapsed_ns if held or saturated else None)
+
+    def _behind_guard(self, step: Step, cold: bool) -> Lap:
         lap = Lap(host_ns=0)
         for _ in range(1 if self._missed_in_a_row >= HOPELESS else TRIES):
             lap = self._guarded_lap(step, cold)

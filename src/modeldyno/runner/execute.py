@@ -15,6 +15,7 @@ from modeldyno.runner.assemble import assemble
 from modeldyno.runner.isolate import run_job
 from modeldyno.runner.job import Job
 from modeldyno.runner.plan import Plan
+from modeldyno.runner.processes import Processes
 from modeldyno.workloads import WORKLOADS
 
 
@@ -31,8 +32,9 @@ def execute(run_id: str, plan: Plan, policy: Policy, timeout_s: float, sink: Sin
     """Hand each record to the sink as it is ready: first what cannot run here, then group by group."""
     for case, outcome in plan.skipped:
         sink(assemble(run_id, case, [outcome], datetime.now(UTC), 0.0))
-    for group in plan.groups:
-        _Group(run_id, group, policy, timeout_s, sink, observer).run()
+    with Processes(policy.preload) as processes:
+        for group in plan.groups:
+            _Group(run_id, group, policy, timeout_s, sink, observer, processes).run()
 
 
 class _Group:
@@ -46,7 +48,9 @@ class _Group:
         timeout_s: float,
         sink: Sink,
         observer: Observer,
+        processes: Processes,
     ) -> None:
+        self._processes = processes
         self._run_id, self._policy, self._timeout_s = run_id, policy, timeout_s
         self._sink, self._observer = sink, observer
         self._open = dict.fromkeys(cases, True)
@@ -88,7 +92,8 @@ class _Group:
     def _outcomes_of(self, job: Job) -> Iterator[tuple[Case, Outcome]]:
         """The outcomes of a job; each case is charged the time up to its outcome."""
         begin = time.monotonic()
-        for case, outcome in run_job(job, self._timeout_s, functools.partial(self._observer.note, job.process)):
+        note = functools.partial(self._observer.note, job.process)
+        for case, outcome in run_job(job, self._processes, self._timeout_s, note):
             now = time.monotonic()
             self._seconds[case] += now - begin
             begin = now

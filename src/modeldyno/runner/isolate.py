@@ -1,4 +1,4 @@
-"""Runs jobs in fresh processes: a crash, an out-of-memory kill or a hang ends one case, never the run."""
+"""Runs jobs in processes of their own: a crash, an out-of-memory kill or a hang ends one case, never the run."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import contextlib
 import os
 import select
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -15,32 +13,28 @@ from typing import IO
 
 from modeldyno.core.types import Case, Outcome, Status
 from modeldyno.runner.job import EVENT, Finished, Job, Note, Started
+from modeldyno.runner.processes import Ends, Processes
 
 LOG_TAIL = 4000
-
-_ENVIRONMENT = {
-    "OMP_WAIT_POLICY": "PASSIVE",  # spinning threads cost up to ten times under load and nothing when quiet
-    "HF_HUB_OFFLINE": "1",
-    "TOKENIZERS_PARALLELISM": "false",
-    "TF_CPP_MIN_LOG_LEVEL": "3",
-}
+OnNote = Callable[[Case, str], None]
 
 
-def run_job(job: Job, timeout_s: float, on_note: Callable[[Case, str], None]) -> Iterator[tuple[Case, Outcome]]:
+def run_job(job: Job, processes: Processes, timeout_s: float, on_note: OnNote) -> Iterator[tuple[Case, Outcome]]:
     """Outcomes of the job's cases, in order; after a crash the rest go on in a new worker."""
     remaining = job.cases
     while remaining:
         done = 0
-        for case, outcome in _one_worker(job.model_copy(update={"cases": remaining}), timeout_s, on_note):
+        rest = job.model_copy(update={"cases": remaining})
+        for case, outcome in _one_worker(rest, processes, timeout_s, on_note):
             yield case, outcome
             done += 1
         remaining = remaining[done:]
 
 
-def _one_worker(job: Job, timeout_s: float, on_note: Callable[[Case, str], None]) -> Iterator[tuple[Case, Outcome]]:
+def _one_worker(job: Job, processes: Processes, timeout_s: float, on_note: OnNote) -> Iterator[tuple[Case, Outcome]]:
     """Outcomes until the worker ends; a case in which it dies or hangs gets a failed outcome and is the last."""
     current = 0
-    with tempfile.TemporaryFile() as log, _Worker(job, log) as worker:
+    with tempfile.TemporaryFile() as log, _Worker(job, processes, log) as worker:
         try:
             for event in worker.events(timeout_s):
                 if isinstance(event, Started):
@@ -64,24 +58,18 @@ def _one_worker(job: Job, timeout_s: float, on_note: Callable[[Case, str], None]
 class _Worker:
     """One worker process, its event pipe, and the duty to leave no process behind."""
 
-    def __init__(self, job: Job, log: IO[bytes]) -> None:
-        self._reader, writer = os.pipe()
-        try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "modeldyno.runner.worker", str(writer)],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                pass_fds=(writer,),
-                env={**os.environ, **_ENVIRONMENT},
-                start_new_session=True,  # Ctrl-C is for the parent, which ends the worker itself
-            )
-        finally:
-            os.close(writer)
-        assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it died at once; the empty event pipe will tell
-            self._process.stdin.write(job.model_dump_json().encode())
-            self._process.stdin.close()
+    def __init__(self, job: Job, processes: Processes, log: IO[bytes]) -> None:
+        job_reader, job_writer = os.pipe()
+        self._reader, events = os.pipe()
+        with os.fdopen(job_writer, "wb") as text:
+            try:
+                self._process = processes.start(job, Ends(job_reader, events, log.fileno()))
+            finally:
+                os.close(job_reader)
+                os.close(events)
+            with contextlib.suppress(BrokenPipeError):  # it died at once; the empty event pipe will tell
+                text.write(job.model_dump_json().encode())
+                text.flush()
 
     def __enter__(self) -> _Worker:
         return self
@@ -113,8 +101,9 @@ class _Worker:
 
     def kill(self) -> None:
         """The whole process group: a worker may have started browsers or ranks."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        for end in (os.killpg, os.kill):  # alone, too: it may not have become a group yet
+            with contextlib.suppress(ProcessLookupError):
+                end(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
 

@@ -84,6 +84,7 @@ class LoadedGraph:
 
 class OnnxruntimeRuntime:
     name = "onnxruntime"
+    preloads = ("onnxruntime",)
 
     def packages(self) -> tuple[str, ...]:
         return ("onnxruntime", "onnxruntime-gpu", "onnx", "torch", "transformers")

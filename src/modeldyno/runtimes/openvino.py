@@ -82,6 +82,7 @@ class LoadedGraph:
 
 class OpenvinoRuntime:
     name = "openvino"
+    preloads = ("openvino",)
 
     def packages(self) -> tuple[str, ...]:
         return ("openvino", "onnx", "torch", "transformers")

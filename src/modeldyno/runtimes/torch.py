@@ -81,6 +81,7 @@ class TorchRuntime:
     """Eager PyTorch; keeps the last placed module so that cases of one group share it."""
 
     name = "torch"
+    preloads = ("torch", "transformers.modeling_utils")
 
     def __init__(self) -> None:
         self._placed: tuple[tuple[str, ...], Any, float] | None = None

@@ -40,6 +40,22 @@ def test_device_time_is_free_of_launch_latency(stopwatch, timeline):
     assert lap.host_ns == 10 * LAUNCH_NS
 
 
+def test_a_step_that_keeps_the_device_busy_is_guarded_by_another_step(stopwatch, timeline):
+    lap = stopwatch.device_lap(timeline.step(kernels=3, kernel_ns=1_000_000), cold=False)
+    assert lap.device_ns == 3_000_000
+    assert "guard" not in timeline.log
+
+
+def test_a_step_that_waits_first_but_then_keeps_the_device_busy_is_timed_by_its_events(stopwatch, timeline):
+    def waiting_first():
+        timeline.synchronize()
+        timeline.step(kernels=3, kernel_ns=1_000_000)()
+
+    lap = stopwatch.device_lap(waiting_first, cold=False)
+    assert lap.device_ns == pytest.approx(3_000_000, abs=2 * LAUNCH_NS)
+    assert "guard" not in timeline.log
+
+
 def test_guard_is_queued_first_and_the_flush_lies_outside_the_window(stopwatch, timeline):
     step = timeline.step(kernels=1)
     stopwatch.device_lap(step, cold=True)

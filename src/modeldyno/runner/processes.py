@@ -1,0 +1,139 @@
+"""Where worker processes come from: started fresh, or forked from a nursery that is ready to go."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Protocol, Self
+
+from modeldyno.core.errors import JobError, UnknownName
+from modeldyno.runner.job import Job
+from modeldyno.runtimes import RUNTIMES
+from modeldyno.workloads import WORKLOADS
+
+_ENVIRONMENT = {
+    "OMP_WAIT_POLICY": "PASSIVE",  # spinning threads cost up to ten times under load and nothing when quiet
+    "HF_HUB_OFFLINE": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The file descriptors a worker gets."""
+
+    job: int
+    events: int
+    log: int
+
+
+class Process(Protocol):
+    pid: int
+
+    def wait(self) -> int:
+        """The exit code; negative for a signal. May be asked more than once."""
+        ...
+
+
+class Processes:
+    """Makes worker processes; the nurseries end with it."""
+
+    def __init__(self, preload: bool) -> None:
+        self._preload = preload
+        self._nurseries: dict[tuple[str, ...], _Nursery] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for nursery in self._nurseries.values():
+            nursery.close()
+
+    def start(self, job: Job, ends: Ends) -> Process:
+        if not self._preload:
+            return _fresh(ends)
+        modules = _modules(job)
+        if modules not in self._nurseries:
+            self._nurseries[modules] = _Nursery(modules)
+        return self._nurseries[modules].start(ends)
+
+
+def _modules(job: Job) -> tuple[str, ...]:
+    """What the job's workload and runtime import anyway; other packages may name a runtime of their own."""
+    case = job.cases[0]
+    try:
+        return (*RUNTIMES.get(case.runtime).preloads, type(WORKLOADS.get(case.workload)).__module__)
+    except UnknownName:
+        return ()
+
+
+def _fresh(ends: Ends) -> Process:
+    return subprocess.Popen(
+        [sys.executable, "-m", "modeldyno.runner.worker", str(ends.events)],
+        stdin=ends.job,
+        stdout=ends.log,
+        stderr=subprocess.STDOUT,
+        pass_fds=(ends.events,),
+        env={**os.environ, **_ENVIRONMENT},
+        start_new_session=True,  # Ctrl-C is for the parent, which ends the worker itself
+    )
+
+
+class _Nursery:
+    """The parent's side of a nursery."""
+
+    def __init__(self, modules: tuple[str, ...]) -> None:
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "modeldyno.runner.nursery", str(theirs.fileno()), *modules],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                pass_fds=(theirs.fileno(),),
+                env={**os.environ, **_ENVIRONMENT},
+                start_new_session=True,
+            )
+        self._answers = self._control.makefile("rb")
+
+    def start(self, ends: Ends) -> Process:
+        with contextlib.suppress(BrokenPipeError):  # answered below
+            socket.send_fds(self._control, [b"job"], [ends.job, ends.events, ends.log])
+        return _Forked(self, self.answer())
+
+    def answer(self) -> int:
+        line = self._answers.readline()
+        if line:
+            return int(line)
+        _, said = self._process.communicate()
+        last = (said.decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
+        raise JobError(f"The process that workers are forked from died: {last}; run it without --quick.")
+
+    def close(self) -> None:
+        self._answers.close()
+        self._control.close()
+        if self._process.stderr:
+            self._process.stderr.close()
+        self._process.kill()
+        self._process.wait()
+
+
+class _Forked:
+    """A worker forked by a nursery, which tells its exit code."""
+
+    def __init__(self, nursery: _Nursery, pid: int) -> None:
+        self.pid = pid
+        self._nursery = nursery
+        self._code: int | None = None
+
+    def wait(self) -> int:
+        if self._code is None:
+            self._code = self._nursery.answer()
+        return self._code
