@@ -99,17 +99,22 @@ class OnnxruntimeRuntime:
                 f"the installed onnxruntime has no {provider} (it has {', '.join(available)})",
                 f"install the onnxruntime build for {session.device.platform}",
             )
-        if precision is Precision.BF16:
-            raise Unsupported(
-                "ONNX Runtime has no bf16 kernels for most operators (NOT_IMPLEMENTED for Add)", "use --precision fp16"
-            )
+        _check_precision(precision)
 
     def prepare(self, source: Source, precision: Precision) -> None:
+        _check_precision(precision)
         _in_precision(source.onnx_path(), precision)
 
     def load(self, source: Source, session: Session, case: Case) -> LoadedGraph:
         path = _in_precision(source.onnx_path(), case.precision)
         return LoadedGraph(path, _provider(session), case, source.inputs())
+
+
+def _check_precision(precision: Precision) -> None:
+    if precision is Precision.BF16:
+        raise Unsupported(
+            "ONNX Runtime has no bf16 kernels for most operators (NOT_IMPLEMENTED for Add)", "use --precision fp16"
+        )
 
 
 def _provider(session: Session) -> tuple[str, dict[str, str]]:

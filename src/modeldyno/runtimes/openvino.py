@@ -89,16 +89,21 @@ class OpenvinoRuntime:
 
     def check(self, session: Session, precision: Precision) -> None:
         _address(session)
-        if precision not in _HINTS:
-            raise Unsupported(
-                "OpenVINO computes in int8 only with a model that was quantized before", "use --precision bf16 or fp16"
-            )
+        _check_precision(precision)
 
-    def prepare(self, source: Source, precision: Precision) -> None:  # noqa: ARG002 - one graph serves all
+    def prepare(self, source: Source, precision: Precision) -> None:
+        _check_precision(precision)
         source.onnx_path()
 
     def load(self, source: Source, session: Session, case: Case) -> LoadedGraph:
         return LoadedGraph(source, _address(session), case)
+
+
+def _check_precision(precision: Precision) -> None:
+    if precision not in _HINTS:
+        raise Unsupported(
+            "OpenVINO computes in int8 only with a model that was quantized before", "use --precision bf16 or fp16"
+        )
 
 
 def _address(session: Session) -> str:
