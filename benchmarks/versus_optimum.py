@@ -7,8 +7,8 @@ all cores, processes of their own, the same number of timed iterations. Repeats 
 Whole wall time counts: start-up, loading, export. Ours gets an empty cache each time; a warm one is run once, apart.
 
 The peer lives in its own environment, made on the first run and not timed. Its onnxruntime backend imports a table
-that no optimum for this torch has: 1.27.0 and older do not import or export with torch 2.13, 2.x moved the table to
-optimum-onnx. So one import of the peer is patched after the install. It exports in every cell, as for any user.
+that optimum 2.x no longer has, and 1.24 to 1.27 do not import or export with these versions of torch and transformers.
+So that one import of the peer is patched after the install. It exports in every cell, as for any user.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def backend(job, runtime):
     common = dict(model=job["model"], task="fill-mask", library="transformers", model_type="bert", device="cpu")
     threads = job["threads"]
     if runtime == "torch":
-        # Both, because 0.6.0 hands each of the two to the setter of the other.
-        return PyTorchConfig(inter_op_num_threads=threads, intra_op_num_threads=threads, **common)
+        # 0.6.0 hands this one to torch.set_num_threads, which are the intra-op threads.
+        return PyTorchConfig(inter_op_num_threads=threads, **common)
     return ORTConfig(session_options={"intra_op_num_threads": threads}, **common)
 
 
