@@ -72,6 +72,8 @@ class ExportHints:
     """Inputs the graph depends on in its structure; they are baked in and vanish from the graph's inputs."""
     legacy: bool = False
     """True where only the tracing exporter can follow the model."""
+    any_batch: bool = True
+    """False where the graph depends on the batch size, so that each needs an export of its own."""
 
 
 class Architecture(Protocol):

@@ -1,4 +1,4 @@
-"""From a PyTorch step to an ONNX graph with static shapes and the step's own names."""
+"""From a PyTorch step to ONNX graphs with static shapes and the step's own names, one export for all batch sizes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,48 @@ _LEGACY_OPSET = 17
 
 
 def export(step: Any, arrays: Arrays, outputs: Sequence[str], hints: ExportHints, path: Path) -> None:
-    """Write `step` to `path`. Raises Unsupported with the exporter's reason."""
+    """Write `step` to `path` for the sizes of these arrays. Raises Unsupported with the exporter's reason."""
+    if hints.legacy:
+        _export(step, arrays, outputs, hints, path, {"dynamo": False, "opset_version": _LEGACY_OPSET})
+    else:
+        _export(step, arrays, outputs, hints, path, {"dynamo": True, "verbose": False})
+
+
+def export_any_batch(step: Any, arrays: Arrays, outputs: Sequence[str], path: Path) -> None:
+    """Write `step` with a free batch axis; the arrays need a batch of two, for the exporter takes one as a constant."""
+    torch = _library.load_torch()
+    free = {"tensors": tuple({0: torch.export.Dim.AUTO} for _ in arrays)}
+    _export(step, arrays, outputs, ExportHints(), path, {"dynamo": True, "verbose": False, "dynamic_shapes": free})
+    if not _has_free_batch(path):
+        raise Unsupported("the exporter fixed the batch size")
+
+
+def _has_free_batch(path: Path) -> bool:
+    import onnx
+
+    graph = onnx.load(path, load_external_data=False).graph
+    return all(item.type.tensor_type.shape.dim[0].dim_param for item in graph.input)
+
+
+def fix_sizes(path: Path, arrays: Arrays, target: Path) -> None:
+    """A copy of the graph for the sizes of these arrays, beside the original so that both share the weights."""
+    import onnx
+
+    model = onnx.load(path, load_external_data=False)
+    for item in model.graph.input:
+        for dim, size in zip(item.type.tensor_type.shape.dim, arrays[item.name].shape, strict=True):
+            dim.dim_value = size
+    del model.graph.value_info[:]  # inferred for the free sizes, no longer true
+    onnx.save_model(model, target)
+
+
+def _export(
+    step: Any, arrays: Arrays, outputs: Sequence[str], hints: ExportHints, path: Path, options: dict[str, Any]
+) -> None:
     torch = _library.load_torch()
     names = [name for name in arrays if name not in hints.constants]
     tensors = tuple(torch.from_numpy(arrays[name]) for name in names)
     module = _positional(step, names, _constants(arrays, hints))
-    options = {"dynamo": False, "opset_version": _LEGACY_OPSET} if hints.legacy else {"dynamo": True, "verbose": False}
     try:
         with _library.quiet(), _without_checks(), torch.no_grad():
             torch.onnx.export(module, tensors, path, input_names=names, output_names=list(outputs), **options)

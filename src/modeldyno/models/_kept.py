@@ -27,7 +27,7 @@ class Shelf:
             return None
 
     def put_text(self, name: str, text: str) -> None:
-        self._put(name, lambda path: path.write_text(text, encoding="utf-8"))
+        self.put(name, lambda path: path.write_text(text, encoding="utf-8"))
 
     def arrays(self, name: str) -> Arrays | None:
         """The arrays kept under `name`; None where there are none or the file is damaged."""
@@ -46,7 +46,7 @@ class Shelf:
             with path.open("wb") as file:
                 np.savez(file, allow_pickle=False, **arrays)
 
-        self._put(name, write)
+        self.put(name, write)
 
     def put_folder(self, name: str, fill: Callable[[Path], None]) -> Path:
         """Let `fill` write a folder, then move it into place; the first of several writers wins."""
@@ -63,7 +63,8 @@ class Shelf:
             shutil.rmtree(draft, ignore_errors=True)
         return target
 
-    def _put(self, name: str, write: Callable[[Path], object]) -> None:
+    def put(self, name: str, write: Callable[[Path], object]) -> None:
+        """Let `write` fill a file, then move it into place."""
         handle, draft = tempfile.mkstemp(prefix=f".{name}-", dir=self.folder)
         os.close(handle)
         path = Path(draft)

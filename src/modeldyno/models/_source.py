@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -17,7 +18,7 @@ from modeldyno.core.identity import digest
 from modeldyno.core.protocols import Reference, Source
 from modeldyno.core.types import ModelInfo, Weights
 from modeldyno.models import _build
-from modeldyno.models._architecture import hints_of, size_class
+from modeldyno.models._architecture import ExportHints, hints_of, size_class
 from modeldyno.models._count import count, count_with
 from modeldyno.models._inputs import full_shape, model_inputs
 from modeldyno.models._kept import Shelf
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 _LAYOUT = 1
 """Raised when what is kept changes its meaning."""
 _MOST_VALUES = 2**18
+ANY_BATCH = 0
+"""Stands for the batch size of what serves them all."""
 _LIBRARIES = ("torch", "transformers", "diffusers", "onnx", "onnxscript")
 _MADE_BY = "made by"
 _STRIDES = "strides"
@@ -78,7 +81,7 @@ def _as_used(spec: ModelSpec, weights: Weights) -> ModelSpec:
     return replace(spec, config={**read_config(spec.path / "config.json"), **named})
 
 
-class _Prepared:
+class _Prepared(ABC):
     """What both kinds of source do: inputs, reference and description, from the shelf if they are there."""
 
     def __init__(self, order: _Order, shelf: Shelf) -> None:
@@ -111,14 +114,14 @@ class _Prepared:
         self._shelf.put_text("meta.json", info.model_dump_json())
         return info
 
-    def _draw(self) -> Arrays:
-        raise NotImplementedError
+    @abstractmethod
+    def _draw(self) -> Arrays: ...
 
-    def _compute(self) -> tuple[str, Arrays]:
-        raise NotImplementedError
+    @abstractmethod
+    def _compute(self) -> tuple[str, Arrays]: ...
 
-    def _describe(self) -> ModelInfo:
-        raise NotImplementedError
+    @abstractmethod
+    def _describe(self) -> ModelInfo: ...
 
     def _info(self, parameters: int | None, gflop: float | None, weights: str) -> ModelInfo:
         order, spec = self._order, self._order.spec
@@ -146,21 +149,51 @@ class ModelSource(_Prepared):
         return step
 
     def onnx_path(self) -> Path:
-        path = self._shelf.folder / "onnx" / "model.onnx"
-        return path if path.is_file() else self._exported()
-
-    def _exported(self) -> Path:
-        from modeldyno.models._export import export
-
         spec = self._order.spec
-        arrays, names = self.inputs(), tuple(self.reference().values)
-        step = self.torch_model()
         assert spec.member is not None
         hints = hints_of(spec.member, spec.model_type or "")
         start = time.perf_counter()
-        folder = self._shelf.put_folder("onnx", lambda draft: export(step, arrays, names, hints, draft / "model.onnx"))
+        path = (self._of_any_batch() if hints.any_batch else None) or self._of_this_batch(hints)
         self.build_ms += (time.perf_counter() - start) * 1e3
-        return folder / "model.onnx"
+        return path
+
+    def _of_this_batch(self, hints: ExportHints) -> Path:
+        from modeldyno.models._export import export
+
+        path = self._shelf.folder / "onnx" / "model.onnx"
+        if not path.is_file():
+            arrays, names, step = self.inputs(), tuple(self.reference().values), self.torch_model()
+            self._shelf.put_folder("onnx", lambda draft: export(step, arrays, names, hints, draft / path.name))
+        return path
+
+    def _of_any_batch(self) -> Path | None:
+        """A graph for this batch beside the one all batch sizes share; None where there is no such graph."""
+        from modeldyno.models._export import fix_sizes
+
+        shared = self._any_batch()
+        if shared is None:
+            return None
+        path = shared.with_name(f"batch{self._order.batch}.onnx")
+        if not path.is_file():
+            Shelf(shared.parent).put(path.name, lambda draft: fix_sizes(shared, self.inputs(), draft))
+        return path
+
+    def _any_batch(self) -> Path | None:
+        """The export that all batch sizes of this shape share; None where there is no such graph."""
+        from modeldyno.models._export import export_any_batch
+
+        order = replace(self._order, batch=ANY_BATCH)
+        shelf = Shelf(cache_dir("prepared", order.key()))
+        path = shelf.folder / "onnx" / "model.onnx"
+        if path.is_file():
+            return path
+        step, names = self.torch_model(), tuple(self.reference().values)
+        arrays = model_inputs(order.spec, 2, order.shape, order.seed)
+        try:
+            shelf.put_folder("onnx", lambda draft: export_any_batch(step, arrays, names, draft / path.name))
+        except Unsupported:  # an export for one batch size may still do; if not, it will tell the reason
+            return None
+        return path
 
     def _draw(self) -> Arrays:
         order = self._order

@@ -46,10 +46,12 @@ class VisionEncoderTextDecoder:
 
     def export_hints(self, model_type: str) -> ExportHints:
         if model_type in _TILED:
-            return ExportHints(constants=frozenset({"image_sizes"}))
+            return ExportHints(constants=frozenset({"image_sizes"}), any_batch=False)
         if model_type in _QWEN_VL:
-            return ExportHints(constants=frozenset({"image_grid_thw", "mm_token_type_ids"}), legacy=True)
-        return ExportHints()
+            return ExportHints(
+                constants=frozenset({"image_grid_thw", "mm_token_type_ids"}), legacy=True, any_batch=False
+            )
+        return ExportHints(any_batch=False)
 
     def parts(self, model: Any, inputs: Mapping[str, Any]) -> Sequence[Callable[[], Any]] | None:
         """Where image tokens are put in place by value: the image's features, then the text model on embeddings."""
