@@ -6,7 +6,7 @@ import contextlib
 import json
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -106,6 +106,14 @@ class _Prepared(ABC):
             self._shelf.put_arrays("reference.npz", kept)
         return _as_reference(kept)
 
+    @contextlib.contextmanager
+    def _timed(self) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.build_ms += (time.perf_counter() - start) * 1e3
+
     def _described(self) -> ModelInfo:
         if kept := self._shelf.text("meta.json"):
             with contextlib.suppress(ValueError):  # a damaged file is made anew
@@ -152,10 +160,7 @@ class ModelSource(_Prepared):
         spec = self._order.spec
         assert spec.member is not None
         hints = hints_of(spec.member, spec.model_type or "")
-        start = time.perf_counter()
-        path = (self._of_any_batch() if hints.any_batch else None) or self._of_this_batch(hints)
-        self.build_ms += (time.perf_counter() - start) * 1e3
-        return path
+        return (self._of_any_batch() if hints.any_batch else None) or self._of_this_batch(hints)
 
     def _of_this_batch(self, hints: ExportHints) -> Path:
         from modeldyno.models._export import export
@@ -163,7 +168,8 @@ class ModelSource(_Prepared):
         path = self._shelf.folder / "onnx" / "model.onnx"
         if not path.is_file():
             arrays, names, step = self.inputs(), tuple(self.reference().values), self.torch_model()
-            self._shelf.put_folder("onnx", lambda draft: export(step, arrays, names, hints, draft / path.name))
+            with self._timed():
+                self._shelf.put_folder("onnx", lambda draft: export(step, arrays, names, hints, draft / path.name))
         return path
 
     def _of_any_batch(self) -> Path | None:
@@ -190,7 +196,8 @@ class ModelSource(_Prepared):
         step, names = self.torch_model(), tuple(self.reference().values)
         arrays = model_inputs(order.spec, 2, order.shape, order.seed)
         try:
-            shelf.put_folder("onnx", lambda draft: export_any_batch(step, arrays, names, draft / path.name))
+            with self._timed():
+                shelf.put_folder("onnx", lambda draft: export_any_batch(step, arrays, names, draft / path.name))
         except Unsupported:  # an export for one batch size may still do; if not, it will tell the reason
             return None
         return path
@@ -238,9 +245,8 @@ class FileSource(_Prepared):
         if path.is_file():
             return path
         arrays = self.inputs()
-        start = time.perf_counter()
-        self._shelf.put_folder("onnx", lambda draft: _onnx_file.write_static(original, arrays, draft / "model.onnx"))
-        self.build_ms += (time.perf_counter() - start) * 1e3
+        with self._timed():
+            self._shelf.put_folder("onnx", lambda draft: _onnx_file.write_static(original, arrays, draft / path.name))
         return path
 
     def _file(self) -> Path:

@@ -44,11 +44,7 @@ def _obstacle(case: Case, probe: Probe) -> Outcome | None:
     if case.index >= len(probe.devices):
         count = len(probe.devices)
         return _skip(f"{case.target} is not here: {case.platform} has {count} device(s)", "see dyno detect")
-    platform = PLATFORMS.get(case.platform)
-    if case.runtime not in platform.runtimes:
-        known = ", ".join(platform.runtimes)
-        return _skip(f"platform {case.platform} has no runtime {case.runtime}", f"it has {known}")
-    reason = platform.refuses(case)
+    reason = PLATFORMS.get(case.platform).refuses(case)
     return _skip(reason, None) if reason else None
 
 

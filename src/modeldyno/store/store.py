@@ -76,7 +76,7 @@ class Store:
     def fold(self) -> FoldReport:
         """Move what the spool holds into the database; doing it twice changes nothing."""
         waiting = sorted(self.spool.glob("*.ndjson")) if self.spool.is_dir() else []
-        if not waiting and self.path.exists():
+        if not waiting:
             return FoldReport()
         report = FoldReport()
         with connect(self.path, write=True) as connection:

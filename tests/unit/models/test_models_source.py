@@ -126,8 +126,10 @@ def test_two_processes_that_prepare_the_same_model_leave_one_whole_copy(tmp_path
     )
     first, second = (python(ask, tmp_path) for _ in range(2))
     assert output(first) == output(second)
-    (folder,) = (tmp_path / "prepared").iterdir()
-    assert sorted(path.name for path in folder.iterdir()) == ["inputs.npz", "meta.json", "onnx", "reference.npz"]
+    kept = sorted(sorted(path.name for path in folder.iterdir()) for folder in (tmp_path / "prepared").iterdir())
+    assert kept == [["inputs.npz", "meta.json", "reference.npz"], ["onnx"]]
+    graphs = sorted(path.name for path in (tmp_path / "prepared").glob("*/onnx/*"))
+    assert graphs == ["batch1.onnx", "model.onnx", "model.onnx.data"]
 
 
 def test_a_damaged_file_is_made_anew(kept: Path) -> None:

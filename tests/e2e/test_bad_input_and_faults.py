@@ -1,0 +1,152 @@
+"""Whatever goes wrong: one sentence, the right exit code, nothing measured is lost, the rest goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+FAULTS = "fault-segfault,fault-none,fault-kill,fault-memory,fault-raise"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run"], "Name a model"),
+        (["run", "bert-bse-uncased", "--on", "cpu"], "did you mean 'bert-base-uncased'"),
+        (["run", "tiny-bert", "--on", "cdua"], "did you mean 'cuda'"),
+        (["run", "tiny-bert", "--precision", "fp4"], "known: bf16, fp16, fp32, int8"),
+        (["run", "tiny-bert", "--runtime", "tensorrt"], "onnxruntime"),
+        (["run", "tiny-bert", "--batch", "0"], "--batch"),
+        (["run", "tiny-bert", "--shape", "seq"], "--shape"),
+        (["run", "tiny-bert", "--quick", "--publish"], "exclude each other"),
+        (["run", "no-such-suite.yaml"], "no-such-suite.yaml"),
+        (["run", "--resume"], "No interrupted run"),
+        (["show"], "There is no store"),
+        (["show", "--metric", "latency"], "did you mean 'latency_ms'"),
+        (["models", "show", "nonsense"], "Unknown model"),
+        (["models", "list", "--family", "text"], "text_generation"),
+        (["detect", "--on", "tpu"], "known: cpu, cuda"),
+        (["db", "import", "nowhere.ndjson"], "no file nowhere.ndjson"),
+        (["run", "tiny-bert", "--on", "cpu", "--store", "/proc/nope/x.duckdb"], "choose another --store"),
+    ],
+)
+def test_wrong_input_is_one_sentence_and_exit_code_2(dyno, arguments: list[str], words: str) -> None:
+    done = dyno(*arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("Error: ")
+    assert done.stdout == ""
+
+
+def test_debug_shows_the_traceback(dyno) -> None:
+    assert "Traceback" in dyno("run", "tiny-brt", "--debug").stderr
+
+
+def test_faults_end_their_case_and_the_others_go_on(dyno) -> None:
+    done = dyno("run", "tiny-vit", "--on", "cpu", "--workload", FAULTS, "--quick", "--json")
+    assert done.returncode == 0
+    records = {record["case"]["workload"]: record for record in json.loads(done.stdout)["records"]}
+    assert {name: record["status"] for name, record in records.items()} == {
+        "fault-segfault": "failed", "fault-none": "ok", "fault-kill": "failed", "fault-memory": "failed",
+        "fault-raise": "failed",
+    }  # fmt: skip
+    assert "SIGSEGV" in records["fault-segfault"]["reason"]
+    assert "out of memory" in records["fault-memory"]["reason"]
+    assert "on holiday" in dyno("show", "--log", "--status", "failed").stdout
+
+
+def test_a_hang_ends_at_the_time_out(dyno) -> None:
+    done = dyno("run", "tiny-vit", "--on", "cpu", "--workload", "fault-hang,fault-none", "--timeout", "5", "--quick")
+    assert done.returncode == 0
+    assert "no result within 5 s" in done.stdout
+
+
+def test_nothing_succeeded_is_exit_code_1(dyno) -> None:
+    assert dyno("run", "tiny-vit", "--on", "cpu", "--workload", "fault-raise", "--quick").returncode == 1
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "modeldyno", *arguments]
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_records(process: subprocess.Popen[str], count: int) -> None:
+    assert process.stderr
+    seen = 0
+    for line in process.stderr:
+        seen += line.startswith("[")
+        if seen == count:
+            return
+    raise AssertionError("the run ended too early")
+
+
+LONG = ("run", "tiny-vit", "--on", "cpu", "--workload", "fault-none", "--batch", "1,2,3,4,5,6,7,8", "--quick")
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "kill -9"])
+def test_an_interrupted_run_keeps_its_records_and_resumes(dyno, tmp_path: Path, end: signal.Signals) -> None:
+    process = start(tmp_path, *LONG)
+    wait_for_records(process, 2)
+    os.kill(process.pid, end)
+    rest = process.communicate()[1]
+    if end is signal.SIGINT:
+        assert process.returncode == 130
+        assert "Go on with: dyno run --resume" in rest
+        assert "Traceback" not in rest
+    kept = json.loads(dyno("show", "--json").stdout)["records"]
+    assert 2 <= len(kept) < 8
+    resumed = dyno("run", "--resume", "--quick", "--json")
+    assert resumed.returncode == 0, resumed.stderr
+    records = json.loads(dyno("show", "all", "--json").stdout)["records"]
+    assert sorted(record["case"]["batch"] for record in records) == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert {record["run_id"] for record in records} == {kept[0]["run_id"]}
+    assert {r["record_id"] for r in kept} <= {r["record_id"] for r in records}
+    assert dyno("run", "--resume", "--quick").returncode == 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="mounting a small disk needs root")
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+    """A real file system of 200 KB that fills up in the middle of the run: the records are rescued elsewhere."""
+    (tmp_path / "disk").mkdir()
+    script = f"""
+        mount -t tmpfs -o size=200k tmpfs {tmp_path}/disk || exit 77
+        dd if=/dev/zero of={tmp_path}/disk/ballast bs=1k count=190 status=none
+        exec {sys.executable} -m modeldyno {" ".join(LONG)} --store {tmp_path}/disk/s.duckdb
+    """
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        ["unshare", "-m", "bash", "-c", script], capture_output=True, text=True, env=environment, check=False
+    )
+    if done.returncode == 77:
+        pytest.skip("this sandbox cannot mount")
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "dyno db import" in done.stderr
+    rescued = [json.loads(line) for path in tmp_path.glob("dyno-rescued-*") for line in path.read_text().splitlines()]
+    assert sum(item["kind"] == "record" for item in rescued) == 8
+    assert "Traceback" not in done.stderr
+
+
+def test_no_worker_outlives_its_run(tmp_path: Path) -> None:
+    """Even a killed parent leaves no worker at work for long: its pipe breaks at the next event."""
+    process = start(tmp_path, *LONG)
+    wait_for_records(process, 1)
+    process.kill()
+    process.communicate()
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        listing = subprocess.run(["pgrep", "-f", "modeldyno.runner"], capture_output=True, text=True, check=False)
+        if not listing.stdout.strip():
+            return
+        time.sleep(0.5)
+    raise AssertionError(f"still running: {listing.stdout}")
