@@ -13,12 +13,12 @@ import time
 
 from modeldyno import models
 from modeldyno.core.policy import policy
-from modeldyno.core.types import Case, Precision, Weights
+from modeldyno.core.types import Case, Weights
 from modeldyno.measure import loop
 from modeldyno.platforms import PLATFORMS
 from modeldyno.runtimes import RUNTIMES
 
-BLOCKS = 6
+BLOCKS = 16
 
 
 def by_hand(step, samples: int) -> list[float]:
@@ -56,8 +56,8 @@ def main() -> None:
     shape = dict(spec.axes)
     case = Case(model=spec.name, platform=options.on, runtime=options.runtime, shape=shape)
     source = models.prepare(spec, 1, shape, Weights.RANDOM)
-    loaded = RUNTIMES.get(options.runtime).load(source, session, Precision.FP32, case)
-    rules = policy("quick").model_copy(update={"samples": 10, "warmup_max_s": 1.0})
+    loaded = RUNTIMES.get(options.runtime).load(source, session, case)
+    rules = policy("quick").model_copy(update={"samples": 5, "warmup_max_s": 0.0})
     by_hand(loaded.step, 5)
     ratios = []
     for number in range(options.tries):

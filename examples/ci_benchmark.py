@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import model_benchmark  # noqa: F401 - registers the benchmark that the suite names
-
 from modeldyno import BenchmarkRunner
 
 

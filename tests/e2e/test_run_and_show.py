@@ -62,8 +62,9 @@ def test_several_processes_and_precisions(dyno) -> None:
     arguments = ("tiny-vit", "--on", "openvino", "--precision", "bf16,int8", "--processes", "2", "--quick")
     done = dyno("run", *arguments, "--json")
     records = {record["case"]["precision"]: record for record in json.loads(done.stdout)["records"]}
-    assert [samples["process"] for samples in records["bf16"]["samples"]] == [0, 1]
-    assert records["bf16"]["placement"]["compute_precision"] in ("bf16", "f32")
+    assert [samples["process"] for samples in records["bf16"]["samples"]] in ([0, 1], [])
+    if records["bf16"]["status"] == "ok":
+        assert records["bf16"]["placement"]["compute_precision"].lower() == "bf16"
     assert records["int8"]["status"] == "skipped"
     assert "quantized" in records["int8"]["reason"]
 

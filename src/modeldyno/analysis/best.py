@@ -11,24 +11,30 @@ from modeldyno.core.types import Provenance, Record, Status
 
 @dataclass(frozen=True)
 class Best:
-    """The best record of one model for one metric, and those that cannot be told from it."""
+    """The best record for one metric among those that did the same work, and those that cannot be told from it."""
 
-    model: str
+    work: tuple[object, ...]
+    """What the records have in common."""
     metric: str
     record: Record
     ties: tuple[Record, ...]
     """Others whose 95 % interval overlaps the winner's."""
-    baseline_ratio: float | None
-    """How many times better than the worst of the compared records."""
 
 
 def best_per_model(records: Iterable[Record], name: str) -> tuple[Best, ...]:
-    """The winner of each model; only what was measured on real hardware takes part."""
-    grouped: dict[str, list[Record]] = {}
+    """The winner of each model, precision and shape; only what was measured on real hardware takes part."""
+    grouped: dict[tuple[object, ...], list[Record]] = {}
     for record in records:
         if _takes_part(record, name):
-            grouped.setdefault(record.case.model, []).append(record)
-    return tuple(_best(model, name, group) for model, group in grouped.items())
+            grouped.setdefault(_same_work(record), []).append(record)
+    return tuple(_best(work, name, group) for work, group in grouped.items())
+
+
+def _same_work(record: Record) -> tuple[object, ...]:
+    """Records that differ in this are not held against each other; platform, runtime and batch are the choice."""
+    case = record.case
+    weights = record.model.weights if record.model else None
+    return (case.workload, case.model, case.precision, tuple(sorted(case.shape.items())), weights)
 
 
 def _takes_part(record: Record, name: str) -> bool:
@@ -40,14 +46,10 @@ def _takes_part(record: Record, name: str) -> bool:
     )
 
 
-def _best(model: str, name: str, group: list[Record]) -> Best:
+def _best(work: tuple[object, ...], name: str, group: list[Record]) -> Best:
     sign = -1.0 if metric(name).direction is Direction.MORE else 1.0
-    ordered = sorted(group, key=lambda record: sign * (record.value(name) or 0.0))
-    winner, worst = ordered[0], ordered[-1]
-    top, bottom = winner.value(name) or 0.0, worst.value(name) or 0.0
-    ratio = max(top, bottom) / min(top, bottom) if len(group) > 1 and min(top, bottom) > 0 else None
-    ties = tuple(record for record in ordered[1:] if _overlap(winner, record, name))
-    return Best(model, name, winner, ties, ratio)
+    winner, *others = sorted(group, key=lambda record: sign * (record.value(name) or 0.0))
+    return Best(work, name, winner, tuple(record for record in others if _overlap(winner, record, name)))
 
 
 def _overlap(a: Record, b: Record, name: str) -> bool:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import signal
 import sys
 
 import typer
 
 from modeldyno.cli._print import print_error
 from modeldyno.core.errors import DynoError
-
-INTERRUPTED = 130
 
 
 def build() -> typer.Typer:
@@ -50,6 +49,7 @@ def main() -> None:
     """Entry point: turns every error of the tree into one sentence and its exit code."""
     debug = "--debug" in sys.argv
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # being told to stop is like Ctrl-C
     try:
         build()(arguments)
     except DynoError as error:
@@ -57,6 +57,8 @@ def main() -> None:
             raise
         print_error(str(error))
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print_error("Interrupted.")
-        sys.exit(INTERRUPTED)
+    except Exception as error:
+        if debug:
+            raise
+        print_error(f"Unexpected {type(error).__name__}: {error}; run it again with --debug and report the traceback.")
+        sys.exit(1)

@@ -36,4 +36,4 @@ def _console() -> Console:
     from rich.console import Console
 
     # A pipe has no width of its own; 160 columns keep every table on one line per row.
-    return Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+    return Console(width=None if sys.stdout.isatty() else 160, highlight=False, markup=False)

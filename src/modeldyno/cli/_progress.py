@@ -16,33 +16,36 @@ class Progress:
 
     def __init__(self, total: int, processes: int) -> None:
         from rich.console import Console
+        from rich.live import Live
 
-        self._console = Console(stderr=True, highlight=False)
-        self._status = self._console.status("starting") if sys.stderr.isatty() else None
+        self._console = Console(stderr=True, highlight=False, markup=False)
+        # Drawn only when something happens: a thread that redraws would take time from what is measured.
+        self._live = Live(console=self._console, auto_refresh=False, transient=True) if sys.stderr.isatty() else None
         self._total, self._processes = total, processes
         self._done = 0
         self._begin = time.monotonic()
 
     def __enter__(self) -> Self:
-        if self._status:
-            self._status.start()
+        if self._live:
+            self._live.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._status:
-            self._status.stop()
+        if self._live:
+            self._live.stop()
 
     def note(self, process: int, case: Case, text: str) -> None:
-        if self._status:
+        if self._live:
             attempt = f", process {process + 1} of {self._processes}" if self._processes > 1 else ""
             left = f", {self._left()} left" if self._done else ""
-            self._status.update(f"[{self._done + 1}/{self._total}{left}] {case.label}{attempt}: {text}")
+            line = f"[{self._done + 1}/{self._total}{left}] {case.label}{attempt}: {text}"
+            self._live.update(line, refresh=True)
 
     def record(self, record: Record) -> None:
         self._done += 1
-        self._console.print(f"[{self._done}/{self._total}] {one_line(record)}", markup=False, soft_wrap=True)
+        self._console.print(f"[{self._done}/{self._total}] {one_line(record)}", soft_wrap=True)
 
     def _left(self) -> str:
         """By the mean time of the cases so far."""

@@ -16,12 +16,13 @@ from modeldyno.store.store import Store
 class Recorder:
     """Opened before the first measurement, closed after the last; folding happens on the way out."""
 
-    def __init__(self, store: Store, run: Run, output: Path | None) -> None:
+    def __init__(self, store: Store, run: Run, output: Path | None, resumed: bool) -> None:
         self._store = store
         self._writers = [store.writer(run)]
         if output:
             try:
-                output.unlink(missing_ok=True)
+                if not resumed:
+                    output.unlink(missing_ok=True)
                 self._writers.append(SpoolWriter(output))
             except OSError as error:
                 raise InputError(f"Cannot write {output}: {error.strerror}; choose another --output.") from None
@@ -40,12 +41,15 @@ class Recorder:
         report = None if rescued else self._store.fold()
         for sentence in report.torn if report else ():
             print_warning(sentence)
-        if rescued and kind is None:
+        if rescued:
             names = ", ".join(map(str, rescued))
-            raise JobError(
+            sentence = (
                 f"The disk stayed full: the unwritten records are in {names}; "
                 f"free space, then run: dyno db import {rescued[0]} --store {self._store.path}"
             )
+            if kind is None:
+                raise JobError(sentence)
+            print_warning(sentence)
 
     def _append(self, item: Run | Record) -> None:
         for writer in self._writers:

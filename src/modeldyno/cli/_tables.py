@@ -40,20 +40,24 @@ def problem_table(records: Iterable[Record]) -> Table:
 
 
 def best_table(by_latency: Sequence[Best], by_throughput: Sequence[Best]) -> Table:
-    """What to use for each model."""
-    table = new_table("What to use", ["model", "lowest latency", "", "highest throughput", ""])
-    throughput = {best.model: best for best in by_throughput}
+    """What to use for each model, precision and shape."""
+    columns = ["model", "precision", "shape", "lowest latency", "latency", "highest throughput", "throughput"]
+    table = new_table("What to use", columns)
+    throughputs = {best.work: best for best in by_throughput}
     for best in by_latency:
-        table.add_row(best.model, *_choice(best), *_choice(throughput[best.model]))
+        case, other = best.record.case, throughputs.get(best.work)
+        cells = [case.model, case.precision.value, shape_text(case)]
+        table.add_row(*cells, *_choice(best), *(_choice(other) if other else ("-", "-")))
     return table
 
 
 def _choice(best: Best) -> tuple[str, str]:
     case = best.record.case
-    name = f"{case.target} {case.runtime} {case.precision.value} batch {case.batch}"
+    options = "".join(f" {name}={value}" for name, value in case.options.items())
+    name = f"{case.target} {case.runtime} batch {case.batch}{options}"
     rivals = [r.case for r in best.ties if (r.case.target, r.case.runtime) != (case.target, case.runtime)]
     if rivals:
-        name += f" (same within error: {rivals[0].target} {rivals[0].runtime})"
+        name += f" (within error: {rivals[0].target} {rivals[0].runtime})"
     return name, metric_text(best.record, best.metric)
 
 

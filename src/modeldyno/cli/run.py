@@ -10,13 +10,23 @@ import typer
 from modeldyno.cli._options import JsonOption, StoreOption, comma_list
 
 if TYPE_CHECKING:
-    from modeldyno.core.policy import Policy
-    from modeldyno.core.types import Case, Record
+    from modeldyno.core.types import Record, Run
     from modeldyno.runner.plan import Plan
     from modeldyno.runner.suite import Suite
     from modeldyno.store.store import Store
 
 SUITE_ENDINGS = {".yaml", ".yml", ".toml"}
+_UNSET = {
+    "on": "auto",
+    "runtime": "auto",
+    "workload": "inference",
+    "precision": "fp32",
+    "batch": "1",
+    "shape": {},
+    "weights": "auto",
+    "options": {},
+}
+"""The options that say which cases to run, as they are when nobody gave them."""
 
 
 def run(
@@ -46,7 +56,6 @@ def run(
 ) -> None:
     """Measure models on the hardware here and keep every result."""
     from modeldyno.cli.show import fold
-    from modeldyno.core.policy import policy
     from modeldyno.store.store import Store
 
     axes = {**({"seq": seq} if seq else {}), **_pairs(shape, "--shape")}
@@ -60,12 +69,10 @@ def run(
         "weights": weights,
         "options": {name: _scalars(value) for name, value in _pairs(option, "--option").items()},
     }
-    effort = policy(_effort(quick, publish))
-    effort = _adjust(effort, processes, samples, energy)
     suite = _suite(targets, block, resume)
     opened = Store.at(store)
     fold(opened)
-    job = _Job(opened, suite, effort, timeout, output, resume)
+    job = _Job(opened, suite, _effort(quick, publish), _settings(processes, samples, energy), timeout, output, resume)
     if dry_run:
         job.show_plan(json)
         return
@@ -83,15 +90,18 @@ def _effort(quick: bool, publish: bool) -> str:
     return "quick" if quick else "publish" if publish else "default"
 
 
-def _adjust(effort: Policy, processes: int | None, samples: int | None, energy: bool | None) -> Policy:
+def _settings(processes: int | None, samples: int | None, energy: bool | None) -> dict[str, Any]:
+    """What the options change of the effort's policy."""
     changes: dict[str, Any] = {}
     if processes is not None:
-        changes |= {"processes": processes, "preload": effort.preload and processes == 1}
+        changes |= {"processes": processes}
+    if processes is not None and processes > 1:
+        changes |= {"preload": False}
     if samples is not None:
         changes["samples"] = samples
     if energy is not None:
         changes["energy_windows"] = 3 if energy else 0
-    return effort.model_copy(update=changes)
+    return changes
 
 
 def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
@@ -134,6 +144,8 @@ def _suite(targets: list[str] | None, block: dict[str, Any], resume: bool) -> Su
             return None
         raise InputError("Name a model or a suite file; dyno models lists the models.")
     if len(targets) == 1 and _is_suite(Path(targets[0])):
+        if beside := [name for name, value in block.items() if value != _UNSET[name]]:
+            raise InputError(f"A suite says all about its cases; put {', '.join(beside)} into {targets[0]}.")
         return read_suite(Path(targets[0]))
     try:
         return Suite(name="", blocks=(Block.model_validate({**block, "model": targets}),))
@@ -150,45 +162,57 @@ def _is_suite(path: Path) -> bool:
     return path.suffix == ".json" and path.is_file() and '"model_type"' not in path.read_text(errors="replace")
 
 
+def _new_run(suite: Suite | None, effort: str, settings: dict[str, Any]) -> Run:
+    from modeldyno import __version__
+    from modeldyno.cli._invocation import command_line, current_commit
+    from modeldyno.core.types import Run
+    from modeldyno.measure.host import describe_host
+
+    return Run(
+        host=describe_host(),
+        name=(suite.name if suite else None) or None,
+        command=command_line(),
+        version=__version__,
+        commit=current_commit(),
+        plan=suite.cases() if suite else (),
+        effort=effort,
+        settings=settings,
+    )
+
+
 class _Job:
     """One run from plan to report."""
 
     def __init__(
-        self, store: Store, suite: Suite | None, effort: Policy, timeout: float, output: Path | None, resume: bool
+        self,
+        store: Store,
+        suite: Suite | None,
+        effort: str,
+        settings: dict[str, Any],
+        timeout: float,
+        output: Path | None,
+        resume: bool,
     ) -> None:
+        from modeldyno.core.policy import policy
         from modeldyno.runner.plan import make_plan
 
         self.records: list[Record] = []
-        self._store, self._effort, self._timeout, self._output = store, effort, timeout, output
-        cases = suite.cases() if suite else ()
-        self._run, self._resumed = self._make_run(suite, cases, resume)
+        self._store, self._timeout, self._output = store, timeout, output
+        run = _new_run(suite, effort, settings)
+        self._run = self._unfinished(run, bool(suite)) if resume else run
+        self._effort = policy(self._run.effort).model_copy(update=self._run.settings)
         finished = {record.case for record in self.records}
         self._plan: Plan = make_plan(case for case in self._run.plan if case not in finished)
 
-    def _make_run(self, suite: Suite | None, cases: tuple[Case, ...], resume: bool) -> tuple[Any, bool]:
-        from modeldyno import __version__
-        from modeldyno.cli._invocation import command_line, current_commit
-        from modeldyno.core.types import Run
-        from modeldyno.measure.host import describe_host
-
-        run = Run(
-            host=describe_host(),
-            name=(suite.name if suite else None) or None,
-            command=command_line(),
-            version=__version__,
-            commit=current_commit(),
-            plan=cases,
-            effort=self._effort.name,
-        )
-        return (self._unfinished(run, bool(suite)), True) if resume else (run, False)
-
-    def _unfinished(self, wanted: Any, same_plan: bool) -> Any:
+    def _unfinished(self, wanted: Run, same_plan: bool) -> Run:
         """The newest run with cases left, of the same plan when one was given."""
         from modeldyno.core.errors import InputError
         from modeldyno.store.store import Filter
 
         for run in self._store.runs() if self._store.path.exists() else []:
-            if same_plan and run.plan_digest != wanted.plan_digest:
+            if run.host.host_id != wanted.host.host_id or (same_plan and run.plan_digest != wanted.plan_digest):
+                continue
+            if self._store.is_running(run):
                 continue
             records = self._store.records(Filter(run_id=run.run_id))
             if len({record.case for record in records}) < len(run.plan):
@@ -218,7 +242,7 @@ class _Job:
 
         total = self._plan.runnable + len(self._plan.skipped)
         with (
-            Recorder(self._store, self._run, self._output) as recorder,
+            Recorder(self._store, self._run, self._output, bool(self.records)) as recorder,
             Progress(total, self._effort.processes) as progress,
         ):
 
@@ -242,7 +266,8 @@ class _Job:
         throughput = best_per_model(self.records, "throughput_per_s")
         if json:
             picks = [
-                {"model": b.model, "metric": b.metric, "record_id": b.record.record_id} for b in latency + throughput
+                {"model": best.record.case.model, "metric": best.metric, "record_id": best.record.record_id}
+                for best in latency + throughput
             ]
             records = [record.model_dump(mode="json") for record in self.records]
             run = self._run.model_dump(mode="json", exclude={"plan"})

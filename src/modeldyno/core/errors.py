@@ -45,7 +45,3 @@ class Unsupported(DynoError):
         self.reason = reason
         self.remedy = remedy
         super().__init__(reason if remedy is None else f"{reason}; {remedy}")
-
-
-class InvalidMeasurement(DynoError):
-    """The case ran, but what came out may not be called a result; stored as `invalid`."""

@@ -182,6 +182,10 @@ class Source(Protocol):
 
     def reference(self) -> Reference: ...
 
+    def rounding(self, precision: Precision) -> dict[str, float]:
+        """Per output, how far PyTorch on the CPU in this precision is from the reference; empty where unknown."""
+        ...
+
 
 class Loaded(Protocol):
     """A model on a device, bound to its inputs."""
@@ -210,7 +214,7 @@ class Profiles(Protocol):
 class TimesItself(Protocol):
     """A loaded model that runs elsewhere (a browser page, a phone, a set of ranks) and keeps its own time there."""
 
-    def sample(self, policy: Policy) -> Samples: ...
+    def sample(self, policy: Policy, process: int) -> Samples: ...
 
 
 class Runtime(Protocol):
@@ -218,6 +222,8 @@ class Runtime(Protocol):
 
     name: str
 
+    options: frozenset[str]
+    """Case options it understands."""
     preloads: tuple[str, ...]
     """Modules it imports anyway, worth having ready before a worker is forked."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar, cast
 
@@ -19,15 +18,12 @@ class Registry(Generic[T]):
     def __init__(self, package: str, kind: str) -> None:
         self._package = package
         self._kind = kind
-        self._registered: dict[str, T] = {}
 
     def names(self) -> tuple[str, ...]:
-        return tuple(sorted({*self._modules(), *self._entry_points(), *self._registered}))
+        return tuple(sorted({*self._modules(), *self._entry_points()}))
 
     def get(self, name: str) -> T:
         """The member called `name`; an unknown name lists the known ones and suggests the nearest."""
-        if name in self._registered:
-            return self._registered[name]
         if module := self._modules().get(name):
             return cast("T", importlib.import_module(module).MEMBER)
         if entry := self._entry_points().get(name):
@@ -36,15 +32,6 @@ class Registry(Generic[T]):
 
     def all(self) -> tuple[T, ...]:
         return tuple(self.get(name) for name in self.names())
-
-    def register(self, name: str) -> Callable[[T], T]:
-        """Decorator for members made in the running process."""
-
-        def add(member: T) -> T:
-            self._registered[name] = member
-            return member
-
-        return add
 
     def _modules(self) -> dict[str, str]:
         path = importlib.import_module(self._package).__path__

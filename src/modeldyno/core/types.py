@@ -127,11 +127,11 @@ class Case(Frozen):
     workload: str = "inference"
     model: str
     platform: str
-    index: int = 0
+    index: int = Field(default=0, ge=0, le=65535)
     """Which device of the platform; an address, not part of the identity."""
     runtime: str
     precision: Precision = Precision.FP32
-    batch: int = Field(default=1, ge=1)
+    batch: int = Field(default=1, ge=1, le=2**31 - 1)
     shape: dict[str, int] = {}
     """The sizes the architecture has beyond the batch, e.g. `{"seq": 128}`."""
     weights: Weights = Weights.AUTO
@@ -182,7 +182,9 @@ class ModelInfo(Frozen):
 
 
 class MetricValue(Frozen):
-    """One number with its 95 % interval; no value but a note when it could not be given honestly."""
+    """One number with its 95 % interval; no value but a note when it could not be given honestly.
+
+    Metrics that a process or window gives only once carry the range over them instead, and the note says so."""
 
     value: float | None
     low: float | None = None
@@ -216,8 +218,8 @@ class Samples(Frozen):
     wait_ms: Series = []
     """Time the measuring thread was runnable but waited for a core, per step."""
     stop: Stop
-    steady: bool
-    """False: warm-up reached its cap without two windows that agree (`no_steady_state`)."""
+    steady: bool | None
+    """False: warm-up reached its cap without two windows that agree (`no_steady_state`); None: not known."""
 
 
 class Check(Frozen):
@@ -251,8 +253,10 @@ class Passport(Frozen):
 class Placement(Frozen):
     """Proof of where a case really ran and in which number format."""
 
+    asked: str | None = None
+    """The device or provider that was asked for, in the runtime's words."""
     device: str
-    """What the runtime itself names: `cuda:0`, `CPUExecutionProvider`, `CPU`."""
+    """The one that did most of the work, in the same words: `cuda:0`, `CPUExecutionProvider`, `CPU`."""
     compute_precision: str
     """The format the arithmetic really used; differs from the request where a runtime converts silently."""
     nodes: dict[str, int] = {}
@@ -353,7 +357,9 @@ class Run(Frozen):
     """Commit of the repository the run was started in."""
     plan: tuple[Case, ...] = ()
     effort: str = "default"
+    settings: dict[str, bool | int | float | None] = {}
+    """What was changed of the effort's policy."""
 
     @cached_property
     def plan_digest(self) -> str:
-        return digest([self.effort, *([case.key, case.index] for case in self.plan)])
+        return digest([self.effort, self.settings, *([case.key, case.index] for case in self.plan)])

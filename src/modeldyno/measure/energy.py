@@ -44,4 +44,10 @@ def _reading(counter: CountsEnergy) -> EnergyReading:
 
 
 def _over(values: list[float], source: str) -> MetricValue:
-    return MetricValue(value=statistics.median(values), low=min(values), high=max(values), n=len(values), note=source)
+    return MetricValue(
+        value=statistics.median(values),
+        low=min(values),
+        high=max(values),
+        n=len(values),
+        note=f"{source}; range over {len(values)} windows",
+    )

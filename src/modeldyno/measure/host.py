@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import platform
@@ -13,17 +14,18 @@ from pathlib import Path
 
 import psutil
 
+from modeldyno.core.cores import available_cores
 from modeldyno.core.identity import digest
 from modeldyno.core.types import Host
 
 PROC = Path("/proc")
 
 
-def thread_wait_ns() -> int:
-    """Nanoseconds this thread was runnable but had no core so far; 0 where the kernel does not tell."""
+def thread_wait_ns() -> int | None:
+    """Nanoseconds this thread was runnable but had no core so far; None where the kernel does not tell."""
     descriptor = _schedstat()
     if descriptor is None:
-        return 0
+        return None
     return int(os.pread(descriptor, 128, 0).split()[1])
 
 
@@ -46,10 +48,12 @@ class Snapshot:
     steal_s: float | None
     pressure_us: int | None
     involuntary_switches: int
+    """Of all threads of this process."""
     swapped_bytes: int
     throttled_periods: int | None
     threads: int
     cores: int
+    """Of the whole machine, as the CPU times are."""
 
 
 def snapshot() -> Snapshot:
@@ -67,20 +71,23 @@ def snapshot() -> Snapshot:
         busy_cpu_s=total - idle - (steal or 0.0),
         steal_s=steal,
         pressure_us=_cpu_pressure_us(),
-        involuntary_switches=process.num_ctx_switches().involuntary,
+        involuntary_switches=_involuntary_switches(process),
         swapped_bytes=swap.sin + swap.sout,
         throttled_periods=_throttled_periods(),
         threads=process.num_threads(),
-        cores=available_cores(),
+        cores=psutil.cpu_count() or 1,
     )
 
 
-def available_cores() -> int:
-    """Cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS and Windows
-        return os.cpu_count() or 1
+def _involuntary_switches(process: psutil.Process) -> int:
+    """The kernel counts per thread; where it lists none, the process's own figure stands."""
+    total, found = 0, False
+    for status in (PROC / "self" / "task").glob("*/status"):
+        with contextlib.suppress(OSError):  # the thread has ended meanwhile
+            for line in status.read_text().splitlines():
+                if line.startswith("nonvoluntary_ctxt_switches"):
+                    total, found = total + int(line.split()[1]), True
+    return total if found else process.num_ctx_switches().involuntary
 
 
 def _cpu_pressure_us() -> int | None:

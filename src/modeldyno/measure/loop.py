@@ -38,12 +38,14 @@ class _Columns:
     wait: list[float] = field(default_factory=list)
 
     def take(self, session: Session, step: Step) -> None:
-        cpu, wait = time.process_time_ns(), thread_wait_ns()
+        cpu, waited = time.process_time_ns(), thread_wait_ns()
         lap = session.lap(step, self.steps)
         scale = 1 / self.steps / NS_PER_MS
         self.host.append(lap.host_ns * scale)
         self.cpu.append((time.process_time_ns() - cpu) * scale)
-        self.wait.append((thread_wait_ns() - wait) * scale)
+        waits = thread_wait_ns()
+        if waited is not None and waits is not None:
+            self.wait.append((waits - waited) * scale)
 
 
 def sample(session: Session, step: Step, policy: Policy, process: int = 0) -> Samples:
@@ -116,7 +118,7 @@ def _stop(host: list[float], noise: list[float], elapsed: float, policy: Policy)
     if n < policy.min_samples or n % max(1, n // 20):
         return None
     width = statistics.median_interval(host).relative_half_width
-    noise.append(width)
+    noise.append(statistics.relative_deviation(host))
     if elapsed < policy.min_time_s:
         return None
     if width <= policy.relative_width:

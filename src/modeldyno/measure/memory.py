@@ -39,7 +39,8 @@ def memory_pass(session: Session, step: Step, policy: Policy) -> dict[str, Metri
     }
     if meter:
         return metrics | meter.metrics()
-    return metrics | {"memory_peak_mb": host.model_copy(update={"note": "resident memory of the worker"})}
+    note = "; ".join(filter(None, ["resident memory of the worker", host.note]))
+    return metrics | {"memory_peak_mb": host.model_copy(update={"note": note})}
 
 
 def _reset_peak() -> bool:

@@ -14,6 +14,8 @@ PRESSURE = 0.1
 SWITCHES_PER_S_PER_THREAD = 10.0
 SPREAD = 0.10
 STRONG_SPREAD = 0.25
+NARROW = (Stop.INTERVAL, Stop.SAMPLE_COUNT)
+"""Stops that leave the interval as narrow as asked, or that the user chose."""
 
 
 def host_checks(before: Snapshot, after: Snapshot) -> tuple[Check, ...]:
@@ -43,8 +45,10 @@ def sample_checks(samples: Samples) -> tuple[Check, ...]:
     """What the samples themselves say."""
     host = samples.host_ms
     checks = [
-        _flag("steady_state", samples.steady, "the warm-up never settled: use --publish, or look for drift"),
-        _flag("stopped_by_rule", samples.stop is not Stop.TIME_CAP, "the interval is wider than asked: use --publish"),
+        _flag(
+            "steady_state", samples.steady is not False, "the warm-up never settled: use --publish, or look for drift"
+        ),
+        _flag("narrow_interval", samples.stop in NARROW, "the interval is wider than asked: use --publish"),
         _spread_check(statistics.spread(host)),
         Check(name="stop", value=samples.stop.value),
         Check(name="samples", value=len(host)),

@@ -4,6 +4,7 @@ from modeldyno.models._architecture import FAMILIES, Architecture, Entry, Export
 from modeldyno.models._catalogue import ARCHITECTURES, catalogue, families
 from modeldyno.models._count import Counts, count
 from modeldyno.models._detect import architecture_of
+from modeldyno.models._reference import relative_distance
 from modeldyno.models._resolve import ModelSpec, SourceKind, resolve
 from modeldyno.models._source import prepare, release
 
@@ -21,6 +22,7 @@ __all__ = [
     "count",
     "families",
     "prepare",
+    "relative_distance",
     "release",
     "resolve",
     "size_class",

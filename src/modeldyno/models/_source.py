@@ -16,12 +16,13 @@ from modeldyno.core.cache import cache_dir
 from modeldyno.core.errors import InputError, JobError, Unsupported
 from modeldyno.core.identity import digest
 from modeldyno.core.protocols import Reference, Source
-from modeldyno.core.types import ModelInfo, Weights
+from modeldyno.core.types import ModelInfo, Precision, Weights
 from modeldyno.models import _build
 from modeldyno.models._architecture import ExportHints, hints_of, size_class
 from modeldyno.models._count import count, count_with
 from modeldyno.models._inputs import full_shape, model_inputs
 from modeldyno.models._kept import Shelf
+from modeldyno.models._reference import as_reference, check_finite, relative_distance, sampled
 from modeldyno.models._resolve import ModelSpec, SourceKind, read_config
 
 if TYPE_CHECKING:
@@ -29,12 +30,10 @@ if TYPE_CHECKING:
 
 _LAYOUT = 1
 """Raised when what is kept changes its meaning."""
-_MOST_VALUES = 2**18
+_ROUNDED = {"bf16": "bfloat16", "fp16": "float16"}
 ANY_BATCH = 0
 """Stands for the batch size of what serves them all."""
 _LIBRARIES = ("torch", "transformers", "diffusers", "onnx", "onnxscript")
-_MADE_BY = "made by"
-_STRIDES = "strides"
 
 release = _build.release
 
@@ -101,10 +100,20 @@ class _Prepared(ABC):
         kept = self._shelf.arrays("reference.npz")
         if kept is None:
             made_by, outputs = self._compute()
-            _check_finite(self._order.spec.name, outputs)
-            kept = _sampled(made_by, outputs)
+            check_finite(self._order.spec.name, outputs)
+            kept = sampled(made_by, outputs)
             self._shelf.put_arrays("reference.npz", kept)
-        return _as_reference(kept)
+        return as_reference(kept)
+
+    def rounding(self, precision: Precision) -> dict[str, float]:
+        kept = self._shelf.text(f"rounding-{precision.value}.json")
+        if kept is None:
+            kept = json.dumps(self._round(precision))
+            self._shelf.put_text(f"rounding-{precision.value}.json", kept)
+        return dict(json.loads(kept))
+
+    def _round(self, precision: Precision) -> dict[str, float]:  # noqa: ARG002 - unknown unless a source can tell
+        return {}
 
     @contextlib.contextmanager
     def _timed(self) -> Iterator[None]:
@@ -207,18 +216,33 @@ class ModelSource(_Prepared):
         return model_inputs(order.spec, order.batch, order.shape, order.seed)
 
     def _compute(self) -> tuple[str, Arrays]:
-        import torch
-
-        step = self.torch_model()
-        tensors = {name: torch.from_numpy(array) for name, array in self.inputs().items()}
         try:
-            with torch.inference_mode():
-                outputs = step(**tensors)
+            return "torch fp32 on cpu", self._run_on_cpu(Precision.FP32)
         except MemoryError:
             raise
         except Exception as error:
             raise JobError(f"'{self._order.spec.name}' fails in PyTorch on the CPU: {error}") from error
-        return "torch fp32 on cpu", {name: tensor.numpy() for name, tensor in outputs.items()}
+
+    def _round(self, precision: Precision) -> dict[str, float]:
+        if precision.value not in _ROUNDED:
+            return {}
+        reference = self.reference()
+        try:
+            outputs = self._run_on_cpu(precision)
+        except RuntimeError:  # an operator without a kernel of this precision on the CPU
+            return {}
+        distances = {name: relative_distance(outputs.get(name), reference, name) for name in reference.values}
+        return {name: distance for name, distance in distances.items() if distance is not None}
+
+    def _run_on_cpu(self, precision: Precision) -> Arrays:
+        import torch
+
+        dtype = getattr(torch, _ROUNDED.get(precision.value, "float32"))
+        step = self.torch_model().to(dtype)
+        tensors = {name: torch.from_numpy(array) for name, array in self.inputs().items()}
+        with torch.inference_mode():
+            outputs = step(**{name: t.to(dtype) if t.is_floating_point() else t for name, t in tensors.items()})
+        return {name: tensor.float().numpy() for name, tensor in outputs.items()}
 
     def _describe(self) -> ModelInfo:
         order = self._order
@@ -267,36 +291,6 @@ class FileSource(_Prepared):
     def _describe(self) -> ModelInfo:
         self.inputs()  # a size the graph cannot take is told before anything is measured
         return self._info(count(self._order.spec).parameters, None, "file")
-
-
-def _check_finite(name: str, outputs: Arrays) -> None:
-    import numpy as np
-
-    if not outputs:
-        raise JobError(f"'{name}' gives no floating-point output that could be compared.")
-    for output, values in outputs.items():
-        if not np.isfinite(values).all():
-            raise JobError(
-                f"The reference output '{output}' of '{name}' is not finite; nothing can be held against it."
-            )
-
-
-def _sampled(made_by: str, outputs: Arrays) -> Arrays:
-    """Flat values under a number each, since an output may have any name."""
-    import numpy as np
-
-    strides = {name: -(-values.size // _MOST_VALUES) or 1 for name, values in outputs.items()}
-    kept = {
-        str(index): np.ascontiguousarray(values.reshape(-1)[:: strides[name]], dtype=np.float32)
-        for index, (name, values) in enumerate(outputs.items())
-    }
-    return {_MADE_BY: np.array(made_by), _STRIDES: np.array(json.dumps(strides)), **kept}
-
-
-def _as_reference(kept: Arrays) -> Reference:
-    strides: dict[str, int] = json.loads(str(kept[_STRIDES]))
-    values = {name: kept[str(index)] for index, name in enumerate(strides)}
-    return Reference(made_by=str(kept[_MADE_BY]), values=values, strides=strides)
 
 
 def _version(name: str) -> str | None:

@@ -64,7 +64,7 @@ class GuardedStopwatch:
         started = perf_counter_ns()
         for _ in range(count):
             step()
-        self._queue.synchronize()
+            self._queue.synchronize()  # each, or the launches of one would hide behind the work of another
         return Lap(host_ns=perf_counter_ns() - started)
 
     def device_lap(self, step: Step, cold: bool) -> Lap:

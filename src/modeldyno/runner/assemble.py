@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from statistics import median
+from statistics import fmean, median
 
 from modeldyno.core.types import (
     Case,
@@ -69,7 +69,7 @@ def _metrics(case: Case, outcomes: Sequence[Outcome], samples: Sequence[Samples]
     latency = statistics.grouped_median_interval([s.host_ms for s in samples])
     pooled = [value for s in samples for value in s.host_ms]
     metrics["latency_ms"] = _value(latency, len(pooled))
-    metrics["latency_mean_ms"] = MetricValue(value=sum(pooled) / len(pooled), n=len(pooled))
+    metrics["latency_mean_ms"] = MetricValue(value=fmean(fmean(s.host_ms) for s in samples), n=len(pooled))
     together = max(s.steps_per_sample for s in samples)
     metrics |= {f"latency_p{rank}_ms": _percentile(pooled, rank, together) for rank in (90, 95, 99)}
     metrics["throughput_per_s"] = _value(_rate(case.batch * 1e3, latency), len(pooled))
@@ -104,9 +104,8 @@ def _over_processes(outcomes: Sequence[Outcome]) -> Metrics:
         if len(values) < 2:
             merged[name] = given[0]
             continue
-        merged[name] = given[0].model_copy(
-            update={"value": median(values), "low": min(values), "high": max(values), "n": len(values)}
-        )
+        note = "; ".join(filter(None, [given[0].note, f"range over {len(values)} processes"]))
+        merged[name] = MetricValue(value=median(values), low=min(values), high=max(values), n=len(values), note=note)
     return merged
 
 
@@ -120,6 +119,8 @@ def _percentile(pooled: Sequence[float], rank: int, together: int) -> MetricValu
 
 
 def _value(interval: Interval, n: int) -> MetricValue:
+    if n < statistics.FEWEST_FOR_INTERVAL:
+        return MetricValue(value=interval.value, n=n, note=f"no interval from {n} samples")
     return MetricValue(value=interval.value, low=interval.low, high=interval.high, n=n)
 
 

@@ -17,7 +17,7 @@ from modeldyno.core.errors import InputError, UnknownName, Unsupported
 from modeldyno.core.policy import policy
 from modeldyno.core.types import Case, MetricValue, Record, Run, Samples, Status, Stop
 from modeldyno.measure.host import describe_host
-from modeldyno.measure.statistics import median_interval
+from modeldyno.measure.statistics import FEWEST_FOR_INTERVAL, median_interval
 from modeldyno.platforms import PLATFORMS
 from modeldyno.runner.execute import execute
 from modeldyno.runner.plan import make_plan
@@ -32,7 +32,8 @@ class BenchmarkBase(ABC):
 
     def __init__(self, params: Mapping[str, Any]) -> None:
         self.params = dict(params)
-        self.hardware = str(params.get("hardware", "cpu"))
+        self.hardware = str(params["hardware"])
+        """The platform or device to use; the runner always says which."""
 
     def setup(self) -> None:  # noqa: B027 - a hook, empty unless wanted
         """Prepare; not part of any number."""
@@ -68,9 +69,7 @@ class BenchmarkRegistry:
     _known: ClassVar[dict[str, BenchmarkInfo]] = {}
 
     @classmethod
-    def register(
-        cls, name: str, category: str = "general", hardware: Iterable[str] = ("cpu",)
-    ) -> Callable[[Made], Made]:
+    def register(cls, name: str, category: str = "general", *, hardware: Iterable[str]) -> Callable[[Made], Made]:
         """Class decorator that makes a benchmark known under `name`."""
         platforms = tuple(hardware)
         for platform in platforms:
@@ -78,7 +77,7 @@ class BenchmarkRegistry:
 
         def add(implementation: Made) -> Made:
             present = cls._known.get(name)
-            if present and present.implementation.__qualname__ != implementation.__qualname__:
+            if present and _origin(present.implementation) != _origin(implementation):
                 raise InputError(
                     f"The benchmark name '{name}' belongs to {present.implementation.__qualname__}; choose another."
                 )
@@ -103,18 +102,24 @@ class BenchmarkRegistry:
         )
 
 
+def _origin(implementation: type) -> tuple[str, str]:
+    """Where a class was written; equal after a module was loaded anew."""
+    return implementation.__module__, implementation.__qualname__
+
+
 class BenchmarkRunner:
     """Runs registered benchmarks in this process and keeps their records."""
 
     def __init__(self, store: str | Path | None = None) -> None:
         self._store = Store.at(str(store) if store else None)
-        self._run = Run(host=describe_host(), name="BenchmarkRunner", command="BenchmarkRunner", version=__version__)
+        host, name = describe_host(), type(self).__name__
+        self._run = Run(host=host, name=name, command=name, version=__version__, effort="quick")
         self.results: list[Record] = []
 
     def execute(self, name: str, params: Mapping[str, Any] | None = None) -> Record:
         """Run one benchmark. A benchmark that fails gives a failed record; the caller goes on."""
         info = BenchmarkRegistry.get(name)
-        record = _run_one(info, dict(params or {}), self._run.run_id)
+        record = _run_one(info, {"hardware": info.hardware[0], **(params or {})}, self._run.run_id)
         self.results.append(record)
         return record
 
@@ -154,7 +159,9 @@ def _run_one(info: BenchmarkInfo, params: dict[str, Any], run_id: str) -> Record
 def _case(info: BenchmarkInfo, params: dict[str, Any]) -> Case:
     """The benchmark's name is the workload; parameters without a place of their own are options."""
     rest = dict(params)
-    platform, _, index = str(rest.pop("hardware", info.hardware[0])).partition(":")
+    platform, _, index = str(rest.pop("hardware")).partition(":")
+    if index and not index.isdecimal():
+        raise InputError(f"hardware '{platform}:{index}' is not a device; write for example {platform}:0.")
     return Case(
         workload=info.name,
         model=str(rest.pop("model", info.name)),
@@ -207,13 +214,19 @@ def _fields(results: Mapping[str, Any]) -> dict[str, Any]:
         if _is_number(value):
             metrics[name] = MetricValue(value=float(value))
         elif isinstance(value, list | tuple) and value and all(map(_is_number, value)):
-            interval = median_interval([float(v) for v in value])
-            metrics[name] = MetricValue(value=interval.value, low=interval.low, high=interval.high, n=len(value))
+            metrics[name] = _median([float(v) for v in value])
             if name == "latency_ms":
-                samples = (Samples(host_ms=list(value), stop=Stop.SAMPLE_COUNT, steady=True),)
+                samples = (Samples(host_ms=list(value), stop=Stop.SAMPLE_COUNT, steady=None),)
         else:
             rest[name] = value
     return {"metrics": metrics, "samples": samples, "log": json.dumps(rest, default=str) if rest else None}
+
+
+def _median(samples: list[float]) -> MetricValue:
+    interval, n = median_interval(samples), len(samples)
+    if n < FEWEST_FOR_INTERVAL:
+        return MetricValue(value=interval.value, n=n, note=f"no interval from {n} samples")
+    return MetricValue(value=interval.value, low=interval.low, high=interval.high, n=n)
 
 
 def _flat(results: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:

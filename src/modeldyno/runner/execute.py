@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -58,7 +57,7 @@ class _Group:
         self._outcomes: dict[Case, list[Outcome]] = {case: [] for case in cases}
         self._prepared: dict[Case, dict[str, MetricValue]] = {}
         self._seconds: dict[Case, float] = dict.fromkeys(cases, 0.0)
-        self._started_at = datetime.now(UTC)
+        self._started: dict[Case, datetime] = {}
 
     def run(self) -> None:
         """On an interrupt, what was measured so far becomes records before the interrupt goes on."""
@@ -92,16 +91,21 @@ class _Group:
     def _outcomes_of(self, job: Job) -> Iterator[tuple[Case, Outcome]]:
         """The outcomes of a job; each case is charged the time up to its outcome."""
         begin = time.monotonic()
-        note = functools.partial(self._observer.note, job.process)
+
+        def note(case: Case, text: str) -> None:
+            self._started.setdefault(case, datetime.now(UTC))
+            self._observer.note(job.process, case, text)
+
         for case, outcome in run_job(job, self._processes, self._timeout_s, note):
             now = time.monotonic()
             self._seconds[case] += now - begin
             begin = now
+            self._started.setdefault(case, datetime.now(UTC))
             yield case, outcome
 
     def _finish(self, case: Case) -> None:
-        del self._open[case]
-        record = assemble(self._run_id, case, self._outcomes[case], self._started_at, self._seconds[case])
+        record = assemble(self._run_id, case, self._outcomes[case], self._started[case], self._seconds[case])
         if record.status is Status.OK:
             record = record.model_copy(update={"metrics": self._prepared.get(case, {}) | record.metrics})
+        del self._open[case]
         self._sink(record)

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import IO
 
+from pydantic import ValidationError
+
 from modeldyno.core.types import Case, Outcome, Status
 from modeldyno.runner.job import EVENT, Finished, Job, Note, Started
 from modeldyno.runner.processes import Ends, Processes
@@ -45,20 +47,25 @@ def _one_worker(job: Job, processes: Processes, timeout_s: float, on_note: OnNot
                 else:
                     current = event.case + 1
                     yield job.cases[event.case], event.outcome
+                    if current == len(job.cases):
+                        return  # whatever it still does, all is said
+        except ValidationError as error:
+            reason = f"the worker's answer cannot be read: {error.errors()[0]['msg']}"
+            yield job.cases[current], _failed(reason, "mend the workload", log)
+            return
         except TimeoutError:
             worker.kill()
             reason = f"no result within {timeout_s:g} s: killed"
             yield job.cases[current], _failed(reason, "raise --timeout or use a smaller model", log)
             return
-        code = worker.wait()
-        if current < len(job.cases):
-            yield job.cases[current], _failed(*_describe_exit(code), log)
+        yield job.cases[current], _failed(*_describe_exit(worker.wait()), log)
 
 
 class _Worker:
     """One worker process, its event pipe, and the duty to leave no process behind."""
 
     def __init__(self, job: Job, processes: Processes, log: IO[bytes]) -> None:
+        self._ended = False
         job_reader, job_writer = os.pipe()
         self._reader, events = os.pipe()
         with os.fdopen(job_writer, "wb") as text:
@@ -97,14 +104,18 @@ class _Worker:
                 yield event
 
     def wait(self) -> int:
-        return self._process.wait()
+        code = self._process.wait()
+        self._ended = True
+        return code
 
     def kill(self) -> None:
         """The whole process group: a worker may have started browsers or ranks."""
+        if self._ended:
+            return
         for end in (os.killpg, os.kill):  # alone, too: it may not have become a group yet
-            with contextlib.suppress(ProcessLookupError):
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: the group is a zombie
                 end(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        self.wait()
 
 
 def _describe_exit(code: int) -> tuple[str, str]:

@@ -52,6 +52,7 @@ def _become_worker(control: socket.socket, job: int, events: int, log: int) -> N
 
 
 def main(descriptor: int, modules: list[str]) -> None:
+    worker.die_with_parent()
     for module in modules:
         with contextlib.suppress(ImportError):  # the worker that needs it will say so
             importlib.import_module(module)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
-from modeldyno.core.errors import JobError, UnknownName
+from modeldyno.core.errors import UnknownName
 from modeldyno.runner.job import Job
 from modeldyno.runtimes import RUNTIMES
 from modeldyno.workloads import WORKLOADS
@@ -21,6 +22,10 @@ _ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "TOKENIZERS_PARALLELISM": "false",
 }
+
+
+READY_WITHIN_S = 300.0
+"""Importing a runtime from a cold disk can take a minute."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,11 @@ class Processes:
         modules = _modules(job)
         if modules not in self._nurseries:
             self._nurseries[modules] = _Nursery(modules)
-        return self._nurseries[modules].start(ends)
+        try:
+            return self._nurseries[modules].start(ends)
+        except _NurseryDied:
+            self._preload = False
+            return _fresh(ends)
 
 
 def _modules(job: Job) -> tuple[str, ...]:
@@ -86,17 +95,22 @@ def _fresh(ends: Ends) -> Process:
     )
 
 
+class _NurseryDied(Exception):
+    """Workers can still be started fresh."""
+
+
 class _Nursery:
     """The parent's side of a nursery."""
 
     def __init__(self, modules: tuple[str, ...]) -> None:
         self._control, theirs = socket.socketpair()
+        self._control.settimeout(READY_WITHIN_S)
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "modeldyno.runner.nursery", str(theirs.fileno()), *modules],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
                 env={**os.environ, **_ENVIRONMENT},
                 start_new_session=True,
@@ -104,23 +118,19 @@ class _Nursery:
         self._answers = self._control.makefile("rb")
 
     def start(self, ends: Ends) -> Process:
-        with contextlib.suppress(BrokenPipeError):  # answered below
+        with contextlib.suppress(OSError):  # answered below
             socket.send_fds(self._control, [b"job"], [ends.job, ends.events, ends.log])
         return _Forked(self, self.answer())
 
     def answer(self) -> int:
-        line = self._answers.readline()
-        if line:
-            return int(line)
-        _, said = self._process.communicate()
-        last = (said.decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
-        raise JobError(f"The process that workers are forked from died: {last}; run it without --quick.")
+        try:
+            return int(self._answers.readline())
+        except (ValueError, OSError) as error:
+            raise _NurseryDied from error
 
     def close(self) -> None:
         self._answers.close()
         self._control.close()
-        if self._process.stderr:
-            self._process.stderr.close()
         self._process.kill()
         self._process.wait()
 
@@ -135,5 +145,8 @@ class _Forked:
 
     def wait(self) -> int:
         if self._code is None:
-            self._code = self._nursery.answer()
+            try:
+                self._code = self._nursery.answer()
+            except _NurseryDied:
+                self._code = -signal.SIGKILL  # who was to tell is gone, and the worker with it
         return self._code

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -147,9 +148,17 @@ def _entries(data: dict[str, Any], key: str, place: str) -> list[dict[str, Any]]
     return entries
 
 
+@functools.cache
+def _known_axes() -> frozenset[str]:
+    specs = (models.resolve(entry.name) for entry in models.catalogue())
+    return frozenset(axis for spec in specs for axis in spec.axes)
+
+
 def _gather_axes(data: dict[str, Any]) -> dict[str, Any]:
     """Axes of any architecture may stand at the top level of a block: `seq: [64, 128]`."""
-    axes = {axis for architecture in models.ARCHITECTURES.all() for axis in architecture.axes}
+    axes = _known_axes()
+    if not isinstance(data.get("shape", {}), dict):
+        return data  # the model of a block will complain
     shape = {key: value for key, value in data.items() if key in axes}
     rest = {key: value for key, value in data.items() if key not in axes}
     return {**rest, "shape": {**rest.get("shape", {}), **shape}} if shape else rest
@@ -191,6 +200,8 @@ def expand(block: Block) -> Iterator[Case]:
     targets = list(_targets(block.on))
     precisions = [_precision(name) for name in block.precision]
     workloads = [_checked(WORKLOADS, name) for name in block.workload]
+    _check_names("axis", block.shape, {*_known_axes(), *(axis for spec in specs for axis in spec.axes)})
+    _check_names("option", block.options, _known_options(workloads))
     for spec, (platform, index) in itertools.product(specs, targets):
         for workload, runtime in itertools.product(workloads, _runtimes(block.runtime, platform)):
             for precision, batch, shape, options in itertools.product(
@@ -208,6 +219,18 @@ def expand(block: Block) -> Iterator[Case]:
                     weights=block.weights,
                     options=options,
                 )
+
+
+def _check_names(kind: str, given: Iterable[str], known: Collection[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise UnknownName(kind, name, known)
+
+
+def _known_options(workloads: Iterable[str]) -> set[str]:
+    """What any runtime understands, and what a workload declares for itself."""
+    declared: Iterable[frozenset[str]] = (getattr(WORKLOADS.get(name), "options", frozenset()) for name in workloads)
+    return {option for options in (*(r.options for r in RUNTIMES.all()), *declared) for option in options}
 
 
 def _targets(names: Iterable[str]) -> Iterator[tuple[str, int]]:

@@ -5,20 +5,27 @@ Run as `python -m modeldyno.runner.worker FD`. It needs neither the store nor th
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable
 
-from modeldyno.core.errors import InputError, InvalidMeasurement, Unsupported
+from modeldyno.core.errors import InputError, Unsupported
 from modeldyno.core.protocols import Bench, Prepares, Session
 from modeldyno.core.types import Case, Outcome, Status
 from modeldyno.platforms import PLATFORMS
 from modeldyno.runner.job import Finished, Job, Note, Started
 from modeldyno.workloads import WORKLOADS
 
+_PR_SET_PDEATHSIG = 1
+
 
 def main(descriptor: int) -> None:
+    os.set_inheritable(descriptor, False)  # a child that outlives us must not keep the pipe open
+    die_with_parent()
     job = Job.model_validate_json(sys.stdin.buffer.read())
     measure = _Measurer(job, lambda text: _send(descriptor, Note(text=text)))
     for position, case in enumerate(job.cases):
@@ -28,6 +35,13 @@ def main(descriptor: int) -> None:
         except Exception as error:  # noqa: BLE001 - whatever a model or driver throws ends this case only
             outcome = _outcome_of(error, case)
         _send(descriptor, Finished(case=position, outcome=outcome))
+    measure.close()
+
+
+def die_with_parent() -> None:
+    """A parent that was killed must not leave a worker on the device; Linux can promise that."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class _Measurer:
@@ -37,6 +51,10 @@ class _Measurer:
         self._job, self._note = job, note
         self._session: Session | None = None
         self._fresh = True
+
+    def close(self) -> None:
+        if self._session is not None:
+            self._session.close()
 
     def __call__(self, case: Case) -> Outcome:
         workload = WORKLOADS.get(case.workload)
@@ -60,12 +78,10 @@ def _outcome_of(error: Exception, case: Case) -> Outcome:
     log = "".join(traceback.format_exception(error))
     if isinstance(error, Unsupported):
         return Outcome(status=Status.SKIPPED, reason=error.reason, remedy=error.remedy, log=log)
-    if isinstance(error, ModuleNotFoundError):
-        package = (error.name or "?").partition(".")[0]
+    package = (getattr(error, "name", None) or "modeldyno").partition(".")[0]
+    if isinstance(error, ModuleNotFoundError) and package != "modeldyno":
         reason = f"the package {package} is not installed"
         return Outcome(status=Status.SKIPPED, reason=reason, remedy=f"pip install {package}", log=log)
-    if isinstance(error, InvalidMeasurement):
-        return Outcome(status=Status.INVALID, reason=str(error), log=log)
     if _is_out_of_memory(error):
         reason = f"out of memory: {_first_line(error)}"
         return Outcome(status=Status.FAILED, reason=reason, remedy="use a smaller --batch or --precision", log=log)

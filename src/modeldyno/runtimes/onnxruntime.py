@@ -8,10 +8,14 @@ import tempfile
 import time
 from collections import Counter
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from modeldyno.core.cache import cache_dir
+from modeldyno.core.cores import available_cores
 from modeldyno.core.errors import Unsupported
+from modeldyno.core.identity import digest
 from modeldyno.core.protocols import RunsOnnxruntime, Session, Source
 from modeldyno.core.types import Case, Placement, Precision, ProfileRow
 from modeldyno.runtimes._profile import top_rows
@@ -42,7 +46,11 @@ class LoadedGraph:
     def outputs(self) -> Arrays:
         import numpy as np
 
-        values = self._session.run(None, self._feed)
+        if self._bound is None:
+            values = self._session.run(None, self._feed)
+        else:
+            self.step()
+            values = self._bound.copy_outputs_to_cpu()
         return {name: np.asarray(value, dtype=np.float32) for name, value in zip(self._names, values, strict=True)}
 
     def placement(self) -> Placement:
@@ -52,8 +60,9 @@ class LoadedGraph:
             event["args"]["op_name"] for event in self._events if event["args"].get("provider", wanted) != wanted
         }
         return Placement(
+            asked=wanted,
             device=nodes.most_common(1)[0][0] if nodes else self._session.get_providers()[0],
-            compute_precision=_compute_precision(self._case.precision),
+            compute_precision=_compute_precision(self._events),
             nodes={name: count // PROFILED_STEPS for name, count in nodes.items()},
             fallback=tuple(sorted(elsewhere)),
             threads=self._session.get_session_options().intra_op_num_threads or None,
@@ -84,6 +93,7 @@ class LoadedGraph:
 
 class OnnxruntimeRuntime:
     name = "onnxruntime"
+    options = frozenset({"threads", "io_binding"})
     preloads = ("onnxruntime",)
 
     def packages(self) -> tuple[str, ...]:
@@ -131,7 +141,7 @@ def _open(path: Path, provider: tuple[str, dict[str, str]], case: Case, profile:
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    options.intra_op_num_threads = int(case.options.get("threads", 0)) or len(os.sched_getaffinity(0))
+    options.intra_op_num_threads = int(case.options.get("threads", 0)) or available_cores()
     if profile:
         options.enable_profiling = True
         options.profile_file_prefix = str(profile)
@@ -139,10 +149,12 @@ def _open(path: Path, provider: tuple[str, dict[str, str]], case: Case, profile:
 
 
 def _in_precision(path: Path, precision: Precision) -> Path:
-    """The graph converted to this precision, kept beside the original."""
+    """The graph converted to this precision, kept in the cache for this state of the file and this ONNX Runtime."""
     if precision is Precision.FP32:
         return path
-    target = path.with_name(f"{path.stem}.{precision.value}.onnx")
+    state = path.stat()
+    key = digest([str(path.resolve()), state.st_size, state.st_mtime_ns, precision.value, version("onnxruntime")])
+    target = cache_dir("converted") / f"{key}.onnx"
     if not target.exists():
         partial = target.with_suffix(f".{os.getpid()}.partial")
         {Precision.FP16: _write_fp16, Precision.INT8: _write_int8}[precision](path, partial)
@@ -174,12 +186,28 @@ def _write_int8(path: Path, target: Path) -> None:
         quantize_dynamic(model, str(target))
 
 
-def _compute_precision(precision: Precision) -> str:
-    return {
-        Precision.FP32: "float32",
-        Precision.FP16: "float16",
-        Precision.INT8: "int8 matrix products, the rest float32",
-    }[precision]
+def _compute_precision(events: list[dict[str, Any]]) -> str:
+    """Read off the kernels that ran: the CPU provider, for one, casts most fp16 operators to float32."""
+    kinds: Counter[str] = Counter()
+    for event in events:
+        name, inputs = event["args"]["op_name"], event["args"].get("input_type_shape") or [{}]
+        if name in _INTEGER_PRODUCTS:
+            kinds["int8"] += 1
+        elif name in _PRODUCTS:
+            kinds.update([next(iter(inputs[0]), "?")])
+    most = kinds.most_common(1)[0][0] if kinds else "no matrix arithmetic"
+    return {"float": "float32"}.get(most, most)
 
+
+_INTEGER_PRODUCTS = {
+    "MatMulInteger",
+    "DynamicQuantizeMatMul",
+    "QGemm",
+    "MatMulIntegerToFloat",
+    "ConvInteger",
+    "QLinearConv",
+}
+_PRODUCTS = {"MatMul", "Gemm", "FusedMatMul", "FusedGemm", "Conv", "FusedConv", "Attention", "MultiHeadAttention"}
+"""Operators whose precision decides what a model was computed in."""
 
 MEMBER = OnnxruntimeRuntime()

@@ -53,6 +53,7 @@ class LoadedGraph:
         )
         devices = self._compiled.get_property("EXECUTION_DEVICES")
         return Placement(
+            asked=self._device,
             device=",".join(devices),
             compute_precision=arithmetic.most_common(1)[0][0] if arithmetic else "no matrix arithmetic",
             nodes=dict(Counter(_info(node, "runtimePrecision") for node in nodes)),
@@ -82,6 +83,7 @@ class LoadedGraph:
 
 class OpenvinoRuntime:
     name = "openvino"
+    options = frozenset({"threads", "hint"})
     preloads = ("openvino",)
 
     def packages(self) -> tuple[str, ...]:

@@ -22,8 +22,9 @@ _DTYPES = {Precision.FP32: "float32", Precision.BF16: "bfloat16", Precision.FP16
 class LoadedModule:
     """A module on a device with its inputs beside it."""
 
-    def __init__(self, module: Any, inputs: dict[str, Any], precision: Precision, load_ms: float) -> None:
+    def __init__(self, module: Any, inputs: dict[str, Any], precision: Precision, load_ms: float, address: str) -> None:
         self.module = module
+        self._address = address
         self.load_ms = load_ms
         self._inputs = inputs
         self._precision = precision
@@ -44,6 +45,7 @@ class LoadedModule:
         formats = Counter(str(tensor.dtype).removeprefix("torch.") for tensor in self.module.parameters())
         device = next(iter(self.step().values())).device
         return Placement(
+            asked=self._address,
             device=str(device),
             compute_precision=self._compute_precision(formats),
             nodes=dict(where),
@@ -81,6 +83,7 @@ class TorchRuntime:
     """Eager PyTorch; keeps the last placed module so that cases of one group share it."""
 
     name = "torch"
+    options = frozenset({"threads"})
     preloads = ("torch", "transformers.modeling_utils")
 
     def __init__(self) -> None:
@@ -107,10 +110,12 @@ class TorchRuntime:
         device = _address(session)
         module, load_ms = self._place(source, device, case.precision)
         inputs = _to_device(source.inputs(), device, case.precision)
-        return self.bind(module, inputs, case.precision, load_ms)
+        return self.bind(module, inputs, case.precision, load_ms, device)
 
-    def bind(self, module: Any, inputs: dict[str, Any], precision: Precision, load_ms: float) -> LoadedModule:
-        return LoadedModule(module, inputs, precision, load_ms)
+    def bind(
+        self, module: Any, inputs: dict[str, Any], precision: Precision, load_ms: float, address: str
+    ) -> LoadedModule:
+        return LoadedModule(module, inputs, precision, load_ms, address)
 
     def _place(self, source: Source, device: str, precision: Precision) -> tuple[Any, float]:
         key = (source.info.fingerprint, device, precision.value)
@@ -145,7 +150,10 @@ def _converted(module: Any, device: str, precision: Precision) -> Any:
     if precision is Precision.INT8:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # deprecated in favour of torchao, which does more and starts slower
-            return torch.ao.quantization.quantize_dynamic(module, {torch.nn.Linear}, dtype=torch.qint8, inplace=True)
+            torch.ao.quantization.quantize_dynamic(module, {torch.nn.Linear}, dtype=torch.qint8, inplace=True)
+        if not any("quantized" in type(part).__module__ for part in module.modules()):
+            raise Unsupported("this model has no linear layer that PyTorch could quantize", "use another precision")
+        return module
     return module.to(device=device, dtype=getattr(torch, _DTYPES[precision]))
 
 

@@ -6,7 +6,6 @@ import os
 import shutil
 from typing import Any
 
-from modeldyno.core.cache import cache_dir
 from modeldyno.core.errors import Unsupported
 from modeldyno.core.protocols import Session, Source
 from modeldyno.core.types import Case, Precision
@@ -38,16 +37,23 @@ class TorchCompileRuntime(TorchRuntime):
             raise Unsupported("torch.compile needs a C++ compiler and found none", "install g++ or set CXX")
 
     def load(self, source: Source, session: Session, case: Case) -> LoadedModule:
+        import torch._inductor.config
+
         # One compile thread: the compiler's pool would idle beside the measurement otherwise.
         os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
-        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache_dir("inductor")))
+        # The first step of every process really compiles.
+        torch._inductor.config.force_disable_caches = True
         return super().load(source, session, case)
 
-    def bind(self, module: Any, inputs: dict[str, Any], precision: Precision, load_ms: float) -> LoadedModule:
+    def bind(
+        self, module: Any, inputs: dict[str, Any], precision: Precision, load_ms: float, address: str
+    ) -> LoadedModule:
         import torch
+        from torch._dynamo.utils import counters
 
         torch._dynamo.reset()
-        return CompiledModule(torch.compile(module), inputs, precision, load_ms)
+        counters.clear()
+        return CompiledModule(torch.compile(module), inputs, precision, load_ms, address)
 
 
 MEMBER = TorchCompileRuntime()

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from modeldyno.core.errors import JobError
+from modeldyno.core.errors import InputError, JobError
 
 if TYPE_CHECKING:
     import duckdb
@@ -22,6 +22,9 @@ PATIENCE_S = 60.0
 @contextmanager
 def connect(path: Path, write: bool) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection under the store's lock; readers share it, a writer has it alone."""
+    if not write and _is_outdated(path):
+        with connect(path, write=True):
+            pass
     with _lock(path, write):
         connection = _open(path, write)
         try:
@@ -41,9 +44,10 @@ def _open(path: Path, write: bool) -> duckdb.DuckDBPyConnection:
     while True:
         try:
             return duckdb.connect(path, read_only=not write)
-        except duckdb.IOException as error:
-            if "lock" not in str(error).lower():
-                raise JobError(f"Cannot open the store {path}: {error}; see dyno db check.") from None
+        except duckdb.Error as error:
+            if "Could not set lock" not in str(error):
+                reason = str(error).splitlines()[0]
+                raise JobError(f"Cannot open the store {path}: {reason}; choose another --store.") from None
             if time.monotonic() > deadline:
                 raise JobError(
                     f"Another program keeps the store {path} open; close it and run the command again."
@@ -55,12 +59,34 @@ def _open(path: Path, write: bool) -> duckdb.DuckDBPyConnection:
 @contextmanager
 def _lock(path: Path, write: bool) -> Iterator[None]:
     lock = path.with_name(path.name + ".lock")
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise InputError(f"Cannot use the store {path}: {error.strerror}; choose another --store.") from None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX if write else fcntl.LOCK_SH)
         yield
     finally:
         os.close(descriptor)
+
+
+def _is_outdated(path: Path) -> bool:
+    """Whether a reader would meet a schema it does not know; a newer one is refused by the migration."""
+    with _lock(path, write=False):
+        connection = _open(path, write=False)
+        try:
+            row = connection.execute("SELECT max(version) FROM schema_versions").fetchone()
+        except duckdb_error() as error:
+            raise JobError(f"{path} is not a store of modeldyno ({error}); choose another --store.") from None
+        finally:
+            connection.close()
+    return row is None or row[0] != max(_migrations())
+
+
+def duckdb_error() -> type[Exception]:
+    import duckdb
+
+    return duckdb.Error
 
 
 def _migrate(connection: duckdb.DuckDBPyConnection) -> None:

@@ -17,7 +17,22 @@ _DOCUMENTS = ("device", "model", "placement", "passport")
 _SERIES = ("warmup_ms", "host_ms", "device_ms", "device_cold_ms", "cpu_ms", "wait_ms")
 
 
-def insert_run(connection: duckdb.DuckDBPyConnection, run: Run) -> bool:
+def insert(connection: duckdb.DuckDBPyConnection, item: Run | Record) -> tuple[str | None, bool]:
+    """Insert in one transaction: what went wrong, and whether it is new."""
+    import duckdb
+
+    connection.execute("BEGIN")
+    try:
+        added = _insert_run(connection, item) if isinstance(item, Run) else _insert_record(connection, item)
+        connection.execute("COMMIT")
+    except (duckdb.Error, LookupError) as error:
+        connection.execute("ROLLBACK")
+        kind, name = ("run", item.run_id) if isinstance(item, Run) else ("record", item.record_id)
+        return f"{kind} {name}: {str(error).splitlines()[0]}", False
+    return None, added
+
+
+def _insert_run(connection: duckdb.DuckDBPyConnection, run: Run) -> bool:
     """Insert the run and its host; False when it was there already."""
     if _known(connection, "runs", "run_id", run.run_id):
         return False
@@ -28,12 +43,14 @@ def insert_run(connection: duckdb.DuckDBPyConnection, run: Run) -> bool:
         {
             "run_id": run.run_id,
             "host_id": run.host.host_id,
+            "host": run.host.model_dump_json(),
             "started_at": _utc(run.started_at),
             "name": run.name,
             "command": run.command,
             "version": run.version,
             "git_commit": run.commit,
             "effort": run.effort,
+            "settings": json.dumps(run.settings),
             "plan_digest": run.plan_digest,
             "plan": json.dumps([case.model_dump(mode="json") for case in run.plan]),
         },
@@ -41,12 +58,12 @@ def insert_run(connection: duckdb.DuckDBPyConnection, run: Run) -> bool:
     return True
 
 
-def insert_record(connection: duckdb.DuckDBPyConnection, record: Record) -> bool:
+def _insert_record(connection: duckdb.DuckDBPyConnection, record: Record) -> bool:
     """Insert the record with all that hangs on it; False when it was there already."""
     if _known(connection, "records", "record_id", record.record_id):
         return False
     if not _known(connection, "runs", "run_id", record.run_id):
-        raise LookupError(f"record {record.record_id} belongs to run {record.run_id}, which is not there")
+        raise LookupError(f"belongs to run {record.run_id}, which is not there")
     case = record.case.model_dump(mode="json", exclude={"index"})
     case |= {"case_key": record.case.key} | {name: json.dumps(case[name]) for name in _CASE_JSON}
     _insert(connection, "cases", case)
@@ -56,11 +73,11 @@ def insert_record(connection: duckdb.DuckDBPyConnection, record: Record) -> bool
         _insert(connection, "devices", {"fingerprint": record.device.fingerprint, **device})
     if record.model:
         _insert(connection, "models", record.model.model_dump(exclude={"gflop"}))
-    _insert(connection, "records", _record_row(record))
+    _insert(connection, "records", _record_row(record), new=True)
     for name, metric in record.metrics.items():
-        _insert(connection, "metrics", {"record_id": record.record_id, "name": name, **metric.model_dump()})
+        _insert(connection, "metrics", {"record_id": record.record_id, "name": name, **metric.model_dump()}, new=True)
     for samples in record.samples:
-        _insert(connection, "samples", {"record_id": record.record_id, **samples.model_dump(mode="python")})
+        _insert(connection, "samples", {"record_id": record.record_id, **samples.model_dump()}, new=True)
     return True
 
 
@@ -85,9 +102,11 @@ def _record_row(record: Record) -> dict[str, Any]:
     }
 
 
-def _insert(connection: duckdb.DuckDBPyConnection, table: str, row: dict[str, Any]) -> None:
+def _insert(connection: duckdb.DuckDBPyConnection, table: str, row: dict[str, Any], new: bool = False) -> None:
+    """Rows that many records share may be there already; what belongs to one record must be new."""
     columns, marks = ", ".join(row), ", ".join("?" * len(row))
-    connection.execute(f"INSERT INTO {table} ({columns}) VALUES ({marks}) ON CONFLICT DO NOTHING", list(row.values()))
+    known = "" if new else " ON CONFLICT DO NOTHING"
+    connection.execute(f"INSERT INTO {table} ({columns}) VALUES ({marks}){known}", list(row.values()))
 
 
 def _json(value: Frozen | None) -> str | None:
@@ -144,16 +163,16 @@ def _by_record(connection: duckdb.DuckDBPyConnection, table: str, chosen: list[s
 
 def read_runs(connection: duckdb.DuckDBPyConnection, where: str, values: Sequence[Any]) -> list[Run]:
     """Runs, newest first."""
-    sql = f"SELECT * FROM runs JOIN hosts USING (host_id) WHERE {where} ORDER BY run_id DESC"
-    host = ("host_id", "hostname", "system", "cpu", "logical_cores", "memory_mb", "python")
+    sql = f"SELECT * FROM runs WHERE {where} ORDER BY run_id DESC"
     plain = ("run_id", "name", "command", "version", "effort")
     return [
         Run.model_validate(
             {name: row[name] for name in plain}
             | {
-                "host": {name: row[name] for name in host},
+                "host": json.loads(row["host"]),
                 "started_at": row["started_at"].replace(tzinfo=UTC),
                 "commit": row["git_commit"],
+                "settings": json.loads(row["settings"]),
                 "plan": json.loads(row["plan"]),
             }
         )

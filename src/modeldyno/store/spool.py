@@ -5,6 +5,7 @@ A line is `{"kind": "run" | "record", "data": {...}}`; the same lines are what r
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -48,9 +49,7 @@ class SpoolWriter:
         self._path = path
         self._pending: list[bytes] = []
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        # Held while the run goes on: a fold by another process leaves the file in place.
-        fcntl.flock(self._file, fcntl.LOCK_SH)
+        self._file = _open_locked(path)
 
     def append(self, item: Item) -> str | None:
         """Make the item durable; returns a warning sentence when that could not be done yet."""
@@ -97,6 +96,19 @@ class SpoolWriter:
                 f"copy them from here: {data.decode()}"
             ) from error
         return Path(name)
+
+
+def _open_locked(path: Path) -> int:
+    """The open file, locked while the run goes on so that a fold by another process leaves it in place.
+
+    Between opening and locking, a fold may have taken the still empty file away: then it is made again."""
+    while True:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
+        os.close(descriptor)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modeldyno.core.errors import InputError
+from modeldyno.core.identity import new_id
 from modeldyno.core.types import Record, Run, Status
 from modeldyno.store import rows
 from modeldyno.store.database import connect
@@ -73,6 +74,14 @@ class Store:
                 f"Cannot write beside the store {self.path}: {error.strerror}; choose another --store."
             ) from None
 
+    def is_running(self, run: Run) -> bool:
+        """Whether some process is still writing this run."""
+        path = self.spool / f"{run.run_id}.ndjson"
+        if not path.exists():
+            return False
+        with unused(path) as idle:
+            return not idle
+
     def fold(self) -> FoldReport:
         """Move what the spool holds into the database; doing it twice changes nothing."""
         waiting = sorted(self.spool.glob("*.ndjson")) if self.spool.is_dir() else []
@@ -97,24 +106,22 @@ class Store:
         with connect(self.path, write=True) as connection:
             report = self._insert(connection, items)
         if report.torn:
-            raise InputError(f"{report.torn[0]}; import the file that holds the run, too.")
+            raise InputError(f"Not all could be added: {report.torn[0]}.")
         return report
 
     def _insert(self, connection: duckdb.DuckDBPyConnection, items: Iterable[Item]) -> FoldReport:
-        """All items in one transaction; records without their run are left out and told of."""
+        """Each item in a transaction of its own; what the database refuses is left out and told of."""
         runs = records = 0
-        orphans: list[str] = []
-        connection.execute("BEGIN")
+        refused: list[str] = []
         for item in items:
-            try:
-                if isinstance(item, Run):
-                    runs += rows.insert_run(connection, item)
-                else:
-                    records += rows.insert_record(connection, item)
-            except LookupError as error:
-                orphans.append(str(error))
-        connection.execute("COMMIT")
-        return FoldReport(runs, records, tuple(orphans))
+            problem, added = rows.insert(connection, item)
+            if problem:
+                refused.append(problem)
+            elif isinstance(item, Run):
+                runs += added
+            else:
+                records += added
+        return FoldReport(runs, records, tuple(refused))
 
     def records(self, chosen: Filter) -> list[Record]:
         where, values = chosen.where()
@@ -153,6 +160,6 @@ def _retire(path: Path, problems: tuple[str, ...]) -> FoldReport:
     if not problems:
         path.unlink()
         return FoldReport()
-    kept = path.with_suffix(".torn")
+    kept = path.with_name(f"{path.stem}-{new_id()[-6:]}.torn")
     path.replace(kept)
     return FoldReport(torn=(f"{kept} keeps what could not be read ({'; '.join(problems)}).",))

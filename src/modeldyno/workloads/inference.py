@@ -26,6 +26,7 @@ from modeldyno.measure.host import snapshot
 from modeldyno.measure.memory import memory_pass
 from modeldyno.runtimes import RUNTIMES
 from modeldyno.workloads._outputs import check_outputs
+from modeldyno.workloads._placement import fallback_check, proven
 
 
 class Inference:
@@ -39,6 +40,7 @@ class Inference:
         begin = time.perf_counter()
         source = _source(case)
         source.reference()
+        source.rounding(case.precision)
         RUNTIMES.get(case.runtime).prepare(source, case.precision)
         elapsed = MetricValue(value=(time.perf_counter() - begin) * 1e3)
         return Outcome(status=Status.OK, metrics={"prepare_ms": elapsed})
@@ -50,23 +52,27 @@ class Inference:
         bench.note("loading")
         loaded = runtime.load(source, bench.session, case)
         first_ms = bench.session.lap(loaded.step, 1).host_ns / 1e6
-        check = check_outputs(loaded.outputs(), source.reference(), case.precision)
+        rounding = source.rounding(case.precision)
+        check = check_outputs(loaded.outputs(), source.reference(), case.precision, rounding)
         if not check.passed:
             return self._invalid(bench, source, loaded, check)
         bench.note("measuring")
         samples, trust = self._sample(bench, loaded)
         bench.note("memory, energy, profile")
-        profile = loaded.profile() if bench.policy.profile and isinstance(loaded, Profiles) else ()
         metrics = self._metrics(bench, source, loaded, first_ms, check)
+        # Proof and profile come last: some runtimes load the model a second time for them.
+        placement = proven(loaded.placement(), case.precision)
+        profile = loaded.profile() if bench.policy.profile and isinstance(loaded, Profiles) else ()
         if not samples.device_ms:
             metrics |= _device_time(profile)
+        trust = Passport.of((*trust.checks, fallback_check(placement)))
         doubts = [check.advice or check.name for check in trust.concerns if check.verdict is Verdict.INVALID]
         return Outcome(
             status=Status.INVALID if doubts else Status.OK,
             reason="; ".join(doubts) or None,
             device=bench.session.device,
             model=source.info,
-            placement=loaded.placement(),
+            placement=placement,
             check=check,
             passport=trust,
             metrics=metrics,
@@ -80,7 +86,7 @@ class Inference:
         teller = session if isinstance(session, ReportsState) else None
         before, state_before = snapshot(), teller.state() if teller else {}
         if isinstance(loaded, TimesItself):
-            samples = loaded.sample(bench.policy)
+            samples = loaded.sample(bench.policy, bench.process)
         else:
             samples = loop.sample(session, loaded.step, bench.policy, bench.process)
         after, state_after = snapshot(), teller.state() if teller else {}
@@ -106,7 +112,11 @@ class Inference:
         return metrics | energy_pass(bench.session, loaded.step, bench.policy)
 
     def _invalid(self, bench: Bench, source: Source, loaded: Loaded, check: OutputCheck) -> Outcome:
-        error = "not finite" if check.rel_l2 is None else f"off by {check.rel_l2:.2g} (limit {check.tolerance:g})"
+        error = (
+            "missing, of another size or not finite"
+            if check.rel_l2 is None
+            else f"off by {check.rel_l2:.2g} (limit {check.tolerance:g})"
+        )
         return Outcome(
             status=Status.INVALID,
             reason=f"output '{check.worst_output}' is {error} against {check.reference}",

@@ -36,11 +36,6 @@ def test_unknown_member_lists_the_known(rooms: Registry[str]) -> None:
         rooms.get("big-on")
 
 
-def test_members_can_be_registered_in_the_process(rooms: Registry[str]) -> None:
-    rooms.register("made")("thing")
-    assert rooms.get("made") == "thing"
-
-
 def test_outside_packages_join_by_entry_point(
     rooms: Registry[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,7 +56,7 @@ def test_counters_this_host_lacks_are_left_out() -> None:
 def test_doubts_from_the_samples() -> None:
     samples = Samples(host_ms=[1.0, 2.0] * 10, wait_ms=[0.5] * 20, stop=Stop.TIME_CAP, steady=False)
     concerns = {c.name: c for c in passport.sample_checks(samples) if c.verdict is Verdict.AMBIGUOUS}
-    assert set(concerns) == {"steady_state", "stopped_by_rule", "spread", "run_queue_wait_share"}
+    assert set(concerns) == {"steady_state", "narrow_interval", "spread", "run_queue_wait_share"}
     assert all(check.advice for check in concerns.values())
 
 

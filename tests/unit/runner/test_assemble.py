@@ -46,11 +46,19 @@ def test_a_percentile_of_steps_timed_together_is_not_given() -> None:
     assert "5 are timed together" in (metric.note or "")
 
 
+def test_a_handful_of_samples_has_no_interval() -> None:
+    samples = Samples(host_ms=[1.0, 2.0, 3.0], stop=Stop.TIME_CAP, steady=True)
+    latency = build(outcome(1.0, samples=samples)).metrics["latency_ms"]
+    assert (latency.value, latency.low, latency.high) == (2.0, None, None)
+    assert latency.note == "no interval from 3 samples"
+
+
 def test_processes_that_disagree_are_a_concern() -> None:
     record = build(outcome(1.0), outcome(2.0), outcome(3.0))
     latency = record.metrics["latency_ms"]
     assert latency.n == 120
-    assert (latency.low, latency.high) == (1.0, 3.0)
+    assert latency.value == 2.0
+    assert latency.low < 1.0 < 3.0 < latency.high
     assert [check.name for check in record.passport.concerns] == ["process_spread"]
 
 
@@ -58,6 +66,7 @@ def test_metrics_given_once_per_process_carry_their_range() -> None:
     loads = [outcome(1.0, metrics={"load_ms": MetricValue(value=v)}) for v in (10.0, 30.0, 20.0)]
     load = build(*loads).metrics["load_ms"]
     assert (load.value, load.low, load.high, load.n) == (20.0, 10.0, 30.0, 3)
+    assert load.note == "range over 3 processes"
 
 
 def test_a_process_that_fails_decides_and_the_samples_are_kept() -> None:

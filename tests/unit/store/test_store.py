@@ -139,7 +139,7 @@ def test_a_torn_line_is_told_and_kept_and_the_rest_is_folded(store: Store) -> No
     report = store.fold()
     assert report.records == 1
     assert "line 3: cut off in the middle" in report.torn[0]
-    assert path.with_suffix(".torn").exists()
+    assert len(list(store.spool.glob("*.torn"))) == 1
     assert store.fold() == type(report)()
 
 
@@ -219,8 +219,49 @@ def test_any_line_is_an_item_or_a_value_error(line: bytes) -> None:
 
 
 def test_records_of_an_unknown_run_are_refused_with_a_sentence(store: Store) -> None:
-    with pytest.raises(InputError, match="run"):
+    with pytest.raises(InputError, match="belongs to run"):
         store.add([make_record(make_run())])
+
+
+def test_a_fold_between_open_and_lock_takes_no_run_away(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The new spool file is still empty and unlocked: another command's fold may remove it."""
+    import fcntl
+
+    locked = fcntl.flock
+    folds = []
+
+    def fold_first(descriptor: int, kind: int) -> None:
+        if kind == fcntl.LOCK_SH and not folds:
+            folds.append(1)
+            store.fold()
+        locked(descriptor, kind)
+
+    monkeypatch.setattr("modeldyno.store.spool.fcntl.flock", fold_first)
+    run = make_run()
+    keep(store, run, make_record(run))
+    assert folds
+    assert store.fold().records == 1
+
+
+def test_a_record_the_database_refuses_is_kept_apart_and_stops_nothing(store: Store) -> None:
+    run = make_run()
+    samples = make_record(run).samples[0]
+    twice = make_record(run, samples=(samples, samples))
+    good = make_record(run)
+    keep(store, run, twice, good)
+    report = store.fold()
+    assert report.records == 1
+    assert twice.record_id in report.torn[0]
+    assert [record.record_id for record in store.records(Filter())] == [good.record_id]
+    assert store.fold() == type(report)()
+
+
+def test_a_run_at_work_is_known(store: Store) -> None:
+    run = make_run()
+    writer = store.writer(run)
+    assert store.is_running(run)
+    writer.close()
+    assert not store.is_running(run)
 
 
 def test_filters(store: Store) -> None:

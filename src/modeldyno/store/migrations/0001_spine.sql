@@ -11,12 +11,14 @@ CREATE TABLE hosts (
 CREATE TABLE runs (
     run_id TEXT PRIMARY KEY,
     host_id TEXT NOT NULL REFERENCES hosts (host_id),
+    host JSON NOT NULL, -- as it was then; the table hosts keeps how it was first seen
     started_at TIMESTAMP NOT NULL, -- UTC, as everywhere
     name TEXT,
     command TEXT NOT NULL,
     version TEXT NOT NULL,
     git_commit TEXT,
     effort TEXT NOT NULL,
+    settings JSON NOT NULL,
     plan_digest TEXT NOT NULL,
     plan JSON NOT NULL
 );
@@ -95,7 +97,7 @@ CREATE TABLE samples (
     process INTEGER NOT NULL,
     steps_per_sample INTEGER NOT NULL,
     stop TEXT NOT NULL,
-    steady BOOLEAN NOT NULL,
+    steady BOOLEAN, -- NULL: not known
     warmup_ms DOUBLE[] NOT NULL,
     host_ms DOUBLE[] NOT NULL,
     device_ms DOUBLE[] NOT NULL,

@@ -1,0 +1,27 @@
+"""Draws the README's picture from the latest run of a store: python docs/make_picture.py dyno.duckdb docs/bench.svg"""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from modeldyno.analysis.best import best_per_model
+from modeldyno.cli import _tables
+from modeldyno.store.store import Filter, Store
+
+
+def main(store: str, target: str) -> None:
+    opened = Store(Path(store))
+    records = opened.records(Filter(run_id=opened.find_run("latest").run_id))
+    console = Console(record=True, width=150, file=io.StringIO(), markup=False, highlight=False)
+    console.print(_tables.record_table(record for record in records if record.status == "ok"))
+    best = (best_per_model(records, metric) for metric in ("latency_ms", "throughput_per_s"))
+    console.print(_tables.best_table(*best))
+    console.save_svg(target, title="make bench", unique_id="bench")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
