@@ -1,6 +1,6 @@
 """Runs a suite in CI: exits 0 when something was measured, 1 when nothing succeeded.
 
-    python examples/ci_benchmark.py --suite examples/performance_suite.json --output-dir ./results
+python examples/ci_benchmark.py --suite examples/performance_suite.json --output-dir ./results
 """
 
 from __future__ import annotations

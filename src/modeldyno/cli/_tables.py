@@ -106,5 +106,6 @@ def new_table(title: str, columns: Sequence[str]) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     numeric = {*(name.replace("_", " ") for name in METRICS), *_HEADINGS.values(), "batch"}
     for column in columns:
-        table.add_column(column, justify="right" if column in numeric else "left", overflow="fold")
+        right = column in numeric
+        table.add_column(column, justify="right" if right else "left", no_wrap=right, overflow="fold")
     return table

@@ -24,8 +24,10 @@ PROCESS_SPREAD = 0.10
 Metrics = dict[str, MetricValue]
 
 
-def assemble(run_id: str, case: Case, outcomes: Sequence[Outcome], started_at: datetime, duration_s: float) -> Record:
-    """One record: the samples of all processes, and the metrics that follow from them."""
+def assemble(
+    run_id: str, case: Case, outcomes: Sequence[Outcome], started_at: datetime, duration_s: float, processes: int = 1
+) -> Record:
+    """One record: the samples of all processes, of which there should be so many, and the metrics that follow."""
     last = _decisive(outcomes)
     samples = tuple(outcome.samples for outcome in outcomes if outcome.samples)
     passports = [outcome.passport for outcome in outcomes if outcome.passport]
@@ -41,7 +43,7 @@ def assemble(run_id: str, case: Case, outcomes: Sequence[Outcome], started_at: d
         model=last.model,
         placement=last.placement,
         check=last.check,
-        passport=_passport(passports, samples) if passports else None,
+        passport=_passport(passports, samples, processes) if passports else None,
         metrics=_metrics(case, outcomes, samples) if last.status is Status.OK else {},
         samples=samples,
         profile=last.profile,
@@ -128,7 +130,7 @@ def _rate(amount: float, time: Interval) -> Interval:
     return Interval(amount / time.value, amount / time.high, amount / time.low)
 
 
-def _passport(passports: Sequence[Passport], samples: Sequence[Samples]) -> Passport:
+def _passport(passports: Sequence[Passport], samples: Sequence[Samples], processes: int) -> Passport:
     """Each check at its worst over the processes, and how far the processes agree among themselves."""
     order = (Verdict.VALID, Verdict.AMBIGUOUS, Verdict.INVALID)
     worst: dict[str, Check] = {}
@@ -136,9 +138,17 @@ def _passport(passports: Sequence[Passport], samples: Sequence[Samples]) -> Pass
         known = worst.get(check.name)
         if known is None or order.index(check.verdict) > order.index(known.verdict):
             worst[check.name] = check
+    worst["processes"] = _enough_processes(len(samples), processes)
     if len(samples) > 1:
         worst["process_spread"] = _process_spread(samples)
     return Passport.of(tuple(worst.values()))
+
+
+def _enough_processes(measured: int, wanted: int) -> Check:
+    if measured >= wanted:
+        return Check(name="processes", value=measured, limit=wanted)
+    advice = "the run was interrupted: measure this case again"
+    return Check(name="processes", value=measured, limit=wanted, verdict=Verdict.AMBIGUOUS, advice=advice)
 
 
 def _process_spread(samples: Sequence[Samples]) -> Check:

@@ -104,7 +104,8 @@ class _Group:
             yield case, outcome
 
     def _finish(self, case: Case) -> None:
-        record = assemble(self._run_id, case, self._outcomes[case], self._started[case], self._seconds[case])
+        outcomes, started, seconds = self._outcomes[case], self._started[case], self._seconds[case]
+        record = assemble(self._run_id, case, outcomes, started, seconds, self._policy.processes)
         if record.status is Status.OK:
             record = record.model_copy(update={"metrics": self._prepared.get(case, {}) | record.metrics})
         del self._open[case]

@@ -62,6 +62,11 @@ def test_processes_that_disagree_are_a_concern() -> None:
     assert [check.name for check in record.passport.concerns] == ["process_spread"]
 
 
+def test_a_record_of_an_interrupted_run_says_so() -> None:
+    record = assemble("run", CASE, [outcome(1.0)], datetime.now(UTC), 1.0, processes=3)
+    assert [check.name for check in record.passport.concerns] == ["processes"]
+
+
 def test_metrics_given_once_per_process_carry_their_range() -> None:
     loads = [outcome(1.0, metrics={"load_ms": MetricValue(value=v)}) for v in (10.0, 30.0, 20.0)]
     load = build(*loads).metrics["load_ms"]

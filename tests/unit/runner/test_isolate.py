@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -122,7 +121,7 @@ def test_an_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
             print("interrupted", flush=True)
     """)
     command = [sys.executable, "-c", script, str(Path(__file__).parent)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
     assert process.stdout
     for line in process.stdout:
         if line.startswith("process 1"):
@@ -134,10 +133,8 @@ def test_an_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
     assert "ok" in rest
     assert "record" in rest
     assert rest.strip().endswith("interrupted")
-    time.sleep(0.2)
-    assert not [
-        p for p in psutil.process_iter(["ppid", "cmdline"]) if "modeldyno.runner.worker" in (p.info["cmdline"] or [])
-    ]
+    left = [p for p in psutil.process_iter(["cwd"]) if p.info["cwd"] == str(tmp_path)]
+    assert left == []
 
 
 class Silent:
