@@ -79,7 +79,14 @@ def test_nothing_succeeded_is_exit_code_1(dyno) -> None:
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "modeldyno", *arguments]
-    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
+    )
 
 
 def wait_for_records(process: subprocess.Popen[str], count: int) -> None:

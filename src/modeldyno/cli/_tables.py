@@ -87,8 +87,8 @@ def verdict_text(record: Record) -> str:
     if record.passport is None:
         return "-"
     names = [check.name.removesuffix("_per_s_per_thread").replace("_", " ") for check in record.passport.concerns]
-    more = f" +{len(names) - 2}" if len(names) > 2 else ""
-    concerns = ", ".join(names[:2]) + more
+    more = f" +{len(names) - 1}" if len(names) > 1 else ""
+    concerns = "".join(names[:1]) + more
     return f"{record.passport.verdict.value}: {concerns}" if concerns else record.passport.verdict.value
 
 

@@ -65,6 +65,9 @@ class Processes:
         if not self._preload:
             return _fresh(ends)
         modules = _modules(job)
+        if job.prepare and self._nurseries:
+            # Nothing is measured, and exporting wants what the largest has imported already.
+            modules = max(self._nurseries, key=len)
         if modules not in self._nurseries:
             self._nurseries[modules] = _Nursery(modules)
         try:

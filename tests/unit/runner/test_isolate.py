@@ -121,7 +121,13 @@ def test_an_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
             print("interrupted", flush=True)
     """)
     command = [sys.executable, "-c", script, str(Path(__file__).parent)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
+    )
     assert process.stdout
     for line in process.stdout:
         if line.startswith("process 1"):
