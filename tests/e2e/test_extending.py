@@ -57,7 +57,7 @@ def test_a_new_platform_file_is_found_and_judged_with_no_other_edit(tmp_path: Pa
     found = {platform["platform"]: platform for platform in json.loads(detected.stdout)["platforms"]}
     assert found["abacus"]["devices"][0]["name"] == "Ten beads"
     tests = ROOT / "tests" / "conformance" / "test_platforms.py"
-    command = [sys.executable, "-m", "pytest", str(tests), "-k", "abacus", "-p", "no:cacheprovider", "-q"]
+    command = [sys.executable, "-m", "pytest", str(tests), "-k", "abacus", "-p", "no:cacheprovider"]
     judged = subprocess.run(command, **run)
     assert judged.returncode == 0, judged.stdout
     assert "passed" in judged.stdout
@@ -117,7 +117,7 @@ def test_listing_and_filtering() -> None:
 
 def test_names_cannot_be_taken_over_and_unknown_ones_help() -> None:
     with pytest.raises(InputError, match="belongs to Adding"):
-        BenchmarkRegistry.register(name="adding")(type("Other", (Adding,), {}))
+        BenchmarkRegistry.register(name="adding", hardware=["cpu"])(type("Other", (Adding,), {}))
     with pytest.raises(UnknownName, match="did you mean 'adding'"):
         BenchmarkRunner().execute("ading")
 
