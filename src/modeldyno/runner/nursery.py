@@ -1,7 +1,7 @@
 """A process that has imported the heavy packages and forks a worker for each job it is handed.
 
 Run as `python -m modeldyno.runner.nursery FD MODULE...`. Forked workers share the memory layout, so repeated processes
-of one case must not come from here; a single process measures the same either way (benchmarks/preload.py).
+of one case must not come from here; benchmarks/preload.py holds single ones against fresh processes.
 """
 
 from __future__ import annotations
