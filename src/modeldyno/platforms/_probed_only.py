@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import NoReturn
 
 from modeldyno.core.errors import Unsupported
@@ -9,7 +10,7 @@ from modeldyno.core.types import Case, Probe
 from modeldyno.platforms._probing import absent, refuse_runtime, safely
 
 
-class ProbedOnly:
+class ProbedOnly(ABC):
     name: str
     runtimes: tuple[str, ...]
 
@@ -25,13 +26,13 @@ class ProbedOnly:
         probe = self.probe()
         raise Unsupported(f"{self.name}:{index} cannot be opened: {probe.reason}", probe.remedy)
 
+    @abstractmethod
     def found_here(self) -> str:
         """What there is and is not of this platform, as the first half of a sentence."""
-        raise NotImplementedError
 
+    @abstractmethod
     def needs(self) -> str:
         """What running will take, beyond a version that can."""
-        raise NotImplementedError
 
     def _look(self) -> Probe:
         name = self.name
