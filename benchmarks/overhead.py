@@ -2,7 +2,8 @@
 
     python benchmarks/overhead.py [MODEL] [--tries 5] [--on cpu]
 
-Prints the ratio of each try and their median. Blocks of the two loops alternate, so drift hits both alike.
+Prints the ratio of each try and their median. Short blocks of the two loops alternate and each is held against its
+neighbour, so that whatever slows the machine for a second slows both alike.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from modeldyno.measure import loop
 from modeldyno.platforms import PLATFORMS
 from modeldyno.runtimes import RUNTIMES
 
-BLOCKS = 16
+BLOCKS = 40
 
 
 def by_hand(step, samples: int) -> list[float]:
@@ -31,17 +32,23 @@ def by_hand(step, samples: int) -> list[float]:
     return times
 
 
-def one_try(session, step, rules) -> tuple[float, float]:
-    harness: list[float] = []
-    hand: list[float] = []
+def one_try(session, step, rules) -> list[tuple[float, float]]:
+    """The median of the harness and of the loop by hand in each pair of neighbouring blocks."""
+
+    def harness() -> float:
+        return statistics.median(loop.sample(session, step, rules).host_ms)
+
+    def hand() -> float:
+        return statistics.median(by_hand(step, rules.samples))
+
+    pairs = []
     for block in range(BLOCKS):
-        actions = [
-            lambda: harness.extend(loop.sample(session, step, rules).host_ms),
-            lambda: hand.extend(by_hand(step, rules.samples)),
-        ]
-        for act in actions if block % 2 else reversed(actions):
-            act()
-    return statistics.median(harness), statistics.median(hand)
+        if block % 2:
+            pairs.append((harness(), hand()))
+        else:
+            second = hand()
+            pairs.append((harness(), second))
+    return pairs
 
 
 def main() -> None:
@@ -61,8 +68,9 @@ def main() -> None:
     by_hand(loaded.step, 5)
     ratios = []
     for number in range(options.tries):
-        harness, hand = one_try(session, loaded.step, rules)
-        ratios.append(harness / hand)
+        pairs = one_try(session, loaded.step, rules)
+        harness, hand = (statistics.median(side) for side in zip(*pairs, strict=True))
+        ratios.append(statistics.median(ours / theirs for ours, theirs in pairs))
         print(f"try {number + 1}: harness {harness:.3f} ms, by hand {hand:.3f} ms, ratio {ratios[-1]:.4f}", flush=True)
     print(f"median ratio {statistics.median(ratios):.4f} over {options.tries} tries of {options.model}")
 

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+WIDE = 130
+PIPE_WIDTH = 160
+
 
 def print_json(document: Any) -> None:
     """One JSON document on stdout and nothing else."""
@@ -32,8 +35,13 @@ def print_error(text: str) -> None:
     sys.stderr.write(f"Error: {text}\n")
 
 
+def has_room() -> bool:
+    """Whether a table may be as wide as its text."""
+    return _console().width >= WIDE
+
+
 def _console() -> Console:
     from rich.console import Console
 
-    # A pipe has no width of its own; 160 columns keep every table on one line per row.
-    return Console(width=None if sys.stdout.isatty() else 160, highlight=False, markup=False)
+    # A pipe has no width of its own: take what keeps most tables on one line per row.
+    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False, markup=False)

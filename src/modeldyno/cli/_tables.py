@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from modeldyno.cli._print import has_room
 from modeldyno.core.metrics import METRICS, format_value
 from modeldyno.core.types import Case, Record, Status
 
@@ -20,22 +21,19 @@ _HEADINGS = {"latency_ms": "latency", "throughput_per_s": "throughput", "memory_
 def record_table(records: Iterable[Record], metrics: Sequence[str] = DEFAULT_METRICS) -> Table:
     """Records that have numbers, one row each."""
     headings = [_HEADINGS.get(name, name.replace("_", " ")) for name in metrics]
-    table = new_table("Results", ["model", "on", "runtime", "precision", "batch", "shape", *headings, "verdict"])
+    table = new_table("Results", [*_case_headings(), *headings, "verdict"])
     for record in records:
-        case = record.case
-        cells = [case.model, case.target, case.runtime, case.precision.value, str(case.batch), shape_text(case)]
-        table.add_row(*cells, *(metric_text(record, name) for name in metrics), verdict_text(record))
+        values = (metric_text(record, name) for name in metrics)
+        table.add_row(*_case_cells(record.case), *values, verdict_text(record))
     return table
 
 
 def problem_table(records: Iterable[Record]) -> Table:
     """Records without numbers, and why."""
-    table = new_table("Not measured", ["model", "on", "runtime", "precision", "batch", "status", "reason"])
+    table = new_table("Not measured", [*_case_headings(), "status", "reason"])
     for record in records:
-        case = record.case
         reason = "; ".join(part for part in (record.reason, record.remedy) if part)
-        cells = [case.model, case.target, case.runtime, case.precision.value, str(case.batch)]
-        table.add_row(*cells, record.status.value, reason)
+        table.add_row(*_case_cells(record.case), record.status.value, reason)
     return table
 
 
@@ -46,7 +44,7 @@ def best_table(by_latency: Sequence[Best], by_throughput: Sequence[Best]) -> Tab
     throughputs = {best.work: best for best in by_throughput}
     for best in by_latency:
         case, other = best.record.case, throughputs.get(best.work)
-        cells = [case.model, case.precision.value, shape_text(case)]
+        cells = [case.model, case.precision, shape_text(case)]
         table.add_row(*cells, *_choice(best), *(_choice(other) if other else ("-", "-")))
     return table
 
@@ -62,11 +60,21 @@ def _choice(best: Best) -> tuple[str, str]:
 
 
 def plan_table(cases: Iterable[tuple[Case, str]]) -> Table:
-    table = new_table("Plan", ["model", "on", "runtime", "precision", "batch", "shape", "workload", "what will happen"])
+    table = new_table("Plan", [*_case_headings(), "workload", "what will happen"])
     for case, fate in cases:
-        cells = [case.model, case.target, case.runtime, case.precision.value, str(case.batch), shape_text(case)]
-        table.add_row(*cells, case.workload, fate)
+        table.add_row(*_case_cells(case), case.workload, fate)
     return table
+
+
+def _case_headings() -> list[str]:
+    """A column for each part of a case where there is room; on a narrow terminal one that folds."""
+    return ["model", "on", "runtime", "precision", "batch", "shape"] if has_room() else ["case"]
+
+
+def _case_cells(case: Case) -> list[str]:
+    if not has_room():
+        return [case.label]
+    return [case.model, case.target, case.runtime, case.precision, str(case.batch), shape_text(case)]
 
 
 def shape_text(case: Case) -> str:
@@ -107,5 +115,6 @@ def new_table(title: str, columns: Sequence[str]) -> Table:
     numeric = {*(name.replace("_", " ") for name in METRICS), *_HEADINGS.values(), "batch"}
     for column in columns:
         right = column in numeric
-        table.add_column(column, justify="right" if right else "left", no_wrap=right, overflow="fold")
+        whole = has_room() and (right or column == "model")
+        table.add_column(column, justify="right" if right else "left", no_wrap=whole, overflow="fold")
     return table

@@ -19,7 +19,6 @@ from modeldyno.core.types import (
     ModelInfo,
     Outcome,
     Placement,
-    Precision,
     Probe,
     ProfileRow,
     Samples,
@@ -182,7 +181,7 @@ class Source(Protocol):
 
     def reference(self) -> Reference: ...
 
-    def rounding(self, precision: Precision) -> dict[str, float]:
+    def rounding(self, precision: str) -> dict[str, float]:
         """Per output, how far PyTorch on the CPU in this precision is from the reference; empty where unknown."""
         ...
 
@@ -231,11 +230,11 @@ class Runtime(Protocol):
         """Distributions whose versions decide the result."""
         ...
 
-    def check(self, session: Session, precision: Precision) -> None:
+    def check(self, session: Session, precision: str) -> None:
         """Raises Unsupported with the reason where this session or precision cannot be had."""
         ...
 
-    def prepare(self, source: Source, precision: Precision) -> None:
+    def prepare(self, source: Source, precision: str) -> None:
         """Make and cache what loading needs, in a process of its own that nothing is measured in."""
         ...
 

@@ -53,7 +53,7 @@ class Verdict(StrEnum):
 
 
 class Precision(StrEnum):
-    """The number format that was asked for. `fp32` is IEEE single precision: TF32 stays off."""
+    """The number formats that can be asked for. `fp32` is IEEE single precision: TF32 stays off."""
 
     FP32 = "fp32"
     BF16 = "bf16"
@@ -130,7 +130,8 @@ class Case(Frozen):
     index: int = Field(default=0, ge=0, le=65535)
     """Which device of the platform; an address, not part of the identity."""
     runtime: str
-    precision: Precision = Precision.FP32
+    precision: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")] = Precision.FP32.value
+    """One of `Precision`; results from elsewhere may bring others, such as `w8a16`."""
     batch: int = Field(default=1, ge=1, le=2**31 - 1)
     shape: dict[str, int] = {}
     """The sizes the architecture has beyond the batch, e.g. `{"seq": 128}`."""
@@ -149,7 +150,7 @@ class Case(Frozen):
     @cached_property
     def label(self) -> str:
         """One line for people; options appear only when set."""
-        parts = [self.model, self.target, self.runtime, self.precision.value, f"batch {self.batch}"]
+        parts = [self.model, self.target, self.runtime, self.precision, f"batch {self.batch}"]
         parts += [f"{name} {size}" for name, size in self.shape.items()]
         parts += [f"{name}={value}" for name, value in self.options.items()]
         if self.workload != "inference":

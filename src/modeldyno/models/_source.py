@@ -105,14 +105,14 @@ class _Prepared(ABC):
             self._shelf.put_arrays("reference.npz", kept)
         return as_reference(kept)
 
-    def rounding(self, precision: Precision) -> dict[str, float]:
-        kept = self._shelf.text(f"rounding-{precision.value}.json")
+    def rounding(self, precision: str) -> dict[str, float]:
+        kept = self._shelf.text(f"rounding-{precision}.json")
         if kept is None:
             kept = json.dumps(self._round(precision))
-            self._shelf.put_text(f"rounding-{precision.value}.json", kept)
+            self._shelf.put_text(f"rounding-{precision}.json", kept)
         return dict(json.loads(kept))
 
-    def _round(self, precision: Precision) -> dict[str, float]:  # noqa: ARG002 - unknown unless a source can tell
+    def _round(self, precision: str) -> dict[str, float]:  # noqa: ARG002 - unknown unless a source can tell
         return {}
 
     @contextlib.contextmanager
@@ -223,8 +223,8 @@ class ModelSource(_Prepared):
         except Exception as error:
             raise JobError(f"'{self._order.spec.name}' fails in PyTorch on the CPU: {error}") from error
 
-    def _round(self, precision: Precision) -> dict[str, float]:
-        if precision.value not in _ROUNDED:
+    def _round(self, precision: str) -> dict[str, float]:
+        if precision not in _ROUNDED:
             return {}
         reference = self.reference()
         try:
@@ -234,10 +234,10 @@ class ModelSource(_Prepared):
         distances = {name: relative_distance(outputs.get(name), reference, name) for name in reference.values}
         return {name: distance for name, distance in distances.items() if distance is not None}
 
-    def _run_on_cpu(self, precision: Precision) -> Arrays:
+    def _run_on_cpu(self, precision: str) -> Arrays:
         import torch
 
-        dtype = getattr(torch, _ROUNDED.get(precision.value, "float32"))
+        dtype = getattr(torch, _ROUNDED.get(precision, "float32"))
         step = self.torch_model().to(dtype)
         tensors = {name: torch.from_numpy(array) for name, array in self.inputs().items()}
         with torch.inference_mode():

@@ -104,9 +104,9 @@ class MpsPlatform:
     def refuses(self, case: Case) -> str | None:
         if why := refuse_runtime(self.name, self.runtimes, case):
             return why
-        if case.precision is Precision.INT8:
+        if case.precision == Precision.INT8:
             return "PyTorch's quantized int8 operators have no Metal kernels"
-        if case.precision is Precision.BF16 and 0 < _macos_version() < _MACOS_WITH_BF16:
+        if case.precision == Precision.BF16 and 0 < _macos_version() < _MACOS_WITH_BF16:
             return f"bf16 on Metal needs macOS {_MACOS_WITH_BF16} or newer"
         return None
 

@@ -99,7 +99,7 @@ class OnnxruntimeRuntime:
     def packages(self) -> tuple[str, ...]:
         return ("onnxruntime", "onnxruntime-gpu", "onnx", "torch", "transformers")
 
-    def check(self, session: Session, precision: Precision) -> None:
+    def check(self, session: Session, precision: str) -> None:
         import onnxruntime
 
         provider, _ = _provider(session)
@@ -111,7 +111,7 @@ class OnnxruntimeRuntime:
             )
         _check_precision(precision)
 
-    def prepare(self, source: Source, precision: Precision) -> None:
+    def prepare(self, source: Source, precision: str) -> None:
         _check_precision(precision)
         _in_precision(source.onnx_path(), precision)
 
@@ -120,8 +120,8 @@ class OnnxruntimeRuntime:
         return LoadedGraph(path, _provider(session), case, source.inputs())
 
 
-def _check_precision(precision: Precision) -> None:
-    if precision is Precision.BF16:
+def _check_precision(precision: str) -> None:
+    if precision == Precision.BF16:
         raise Unsupported(
             "ONNX Runtime has no bf16 kernels for most operators (NOT_IMPLEMENTED for Add)", "use --precision fp16"
         )
@@ -148,16 +148,17 @@ def _open(path: Path, provider: tuple[str, dict[str, str]], case: Case, profile:
     return onnxruntime.InferenceSession(path, options, providers=[provider])
 
 
-def _in_precision(path: Path, precision: Precision) -> Path:
+def _in_precision(path: Path, precision: str) -> Path:
     """The graph converted to this precision, kept in the cache for this state of the file and this ONNX Runtime."""
-    if precision is Precision.FP32:
+    if precision == Precision.FP32:
         return path
     state = path.stat()
-    key = digest([str(path.resolve()), state.st_size, state.st_mtime_ns, precision.value, version("onnxruntime")])
+    key = digest([str(path.resolve()), state.st_size, state.st_mtime_ns, precision, version("onnxruntime")])
     target = cache_dir("converted") / f"{key}.onnx"
     if not target.exists():
         partial = target.with_suffix(f".{os.getpid()}.partial")
-        {Precision.FP16: _write_fp16, Precision.INT8: _write_int8}[precision](path, partial)
+        write = _write_fp16 if precision == Precision.FP16 else _write_int8
+        write(path, partial)
         partial.replace(target)
     return target
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from modeldyno.core.protocols import Arrays
 
 PROFILED_STEPS = 3
-_HINTS = {Precision.FP32: "f32", Precision.BF16: "bf16", Precision.FP16: "f16"}
+_HINTS: dict[str, str] = {Precision.FP32: "f32", Precision.BF16: "bf16", Precision.FP16: "f16"}
 _ARITHMETIC = ("FullyConnected", "MatMul", "Convolution", "GroupConvolution", "ScaledDotProductAttention")
 """Node types whose precision decides what a model was computed in."""
 
@@ -89,11 +89,11 @@ class OpenvinoRuntime:
     def packages(self) -> tuple[str, ...]:
         return ("openvino", "onnx", "torch", "transformers")
 
-    def check(self, session: Session, precision: Precision) -> None:
+    def check(self, session: Session, precision: str) -> None:
         _address(session)
         _check_precision(precision)
 
-    def prepare(self, source: Source, precision: Precision) -> None:
+    def prepare(self, source: Source, precision: str) -> None:
         _check_precision(precision)
         source.onnx_path()
 
@@ -101,7 +101,7 @@ class OpenvinoRuntime:
         return LoadedGraph(source, _address(session), case)
 
 
-def _check_precision(precision: Precision) -> None:
+def _check_precision(precision: str) -> None:
     if precision not in _HINTS:
         raise Unsupported(
             "OpenVINO computes in int8 only with a model that was quantized before", "use --precision bf16 or fp16"

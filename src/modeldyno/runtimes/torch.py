@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from modeldyno.core.protocols import Arrays
 
 PROFILED_STEPS = 3
-_DTYPES = {Precision.FP32: "float32", Precision.BF16: "bfloat16", Precision.FP16: "float16"}
+_DTYPES: dict[str, str] = {Precision.FP32: "float32", Precision.BF16: "bfloat16", Precision.FP16: "float16"}
 
 
 class LoadedModule:
     """A module on a device with its inputs beside it."""
 
-    def __init__(self, module: Any, inputs: dict[str, Any], precision: Precision, load_ms: float, address: str) -> None:
+    def __init__(self, module: Any, inputs: dict[str, Any], precision: str, load_ms: float, address: str) -> None:
         self.module = module
         self._address = address
         self.load_ms = load_ms
@@ -59,7 +59,7 @@ class LoadedModule:
         return {}
 
     def _compute_precision(self, formats: Counter[str]) -> str:
-        if self._precision is Precision.INT8:
+        if self._precision == Precision.INT8:
             return "int8 linear layers, the rest float32"
         return formats.most_common(1)[0][0] if formats else "unknown"
 
@@ -92,14 +92,14 @@ class TorchRuntime:
     def packages(self) -> tuple[str, ...]:
         return ("torch", "transformers")
 
-    def check(self, session: Session, precision: Precision) -> None:
+    def check(self, session: Session, precision: str) -> None:
         device = _address(session)
-        if precision is Precision.INT8 and not _is_host(device):
+        if precision == Precision.INT8 and not _is_host(device):
             raise Unsupported(
                 "eager PyTorch has int8 kernels for the host only", "use a runtime with int8 kernels for this device"
             )
 
-    def prepare(self, source: Source, precision: Precision) -> None:
+    def prepare(self, source: Source, precision: str) -> None:
         """Nothing to keep: modules are built where they run."""
 
     def load(self, source: Source, session: Session, case: Case) -> LoadedModule:
@@ -112,13 +112,11 @@ class TorchRuntime:
         inputs = _to_device(source.inputs(), device, case.precision)
         return self.bind(module, inputs, case.precision, load_ms, device)
 
-    def bind(
-        self, module: Any, inputs: dict[str, Any], precision: Precision, load_ms: float, address: str
-    ) -> LoadedModule:
+    def bind(self, module: Any, inputs: dict[str, Any], precision: str, load_ms: float, address: str) -> LoadedModule:
         return LoadedModule(module, inputs, precision, load_ms, address)
 
-    def _place(self, source: Source, device: str, precision: Precision) -> tuple[Any, float]:
-        key = (source.info.fingerprint, device, precision.value)
+    def _place(self, source: Source, device: str, precision: str) -> tuple[Any, float]:
+        key = (source.info.fingerprint, device, precision)
         if self._placed is None or self._placed[0] != key:
             module = source.torch_model()
             begin = time.perf_counter()
@@ -143,11 +141,11 @@ def _is_host(device: str) -> bool:
     return bool(torch.device(device).type == torch.get_default_device().type)
 
 
-def _converted(module: Any, device: str, precision: Precision) -> Any:
+def _converted(module: Any, device: str, precision: str) -> Any:
     """The module in the asked precision on the device; converted in place, so only one copy stays in memory."""
     import torch
 
-    if precision is Precision.INT8:
+    if precision == Precision.INT8:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # deprecated in favour of torchao, which does more and starts slower
             torch.ao.quantization.quantize_dynamic(module, {torch.nn.Linear}, dtype=torch.qint8, inplace=True)
@@ -163,7 +161,7 @@ def _finish_copy(module: Any) -> None:
         return
 
 
-def _to_device(arrays: Arrays, device: str, precision: Precision) -> dict[str, Any]:
+def _to_device(arrays: Arrays, device: str, precision: str) -> dict[str, Any]:
     import torch
 
     dtype = getattr(torch, _DTYPES.get(precision, "float32"))

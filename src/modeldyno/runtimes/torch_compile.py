@@ -29,9 +29,9 @@ class TorchCompileRuntime(TorchRuntime):
 
     name = "torch-compile"
 
-    def check(self, session: Session, precision: Precision) -> None:
+    def check(self, session: Session, precision: str) -> None:
         super().check(session, precision)
-        if precision is Precision.INT8:
+        if precision == Precision.INT8:
             raise Unsupported("torch.compile has no kernels for eager int8 modules", "use --runtime torch for int8")
         if shutil.which(os.environ.get("CXX", "g++")) is None:
             raise Unsupported("torch.compile needs a C++ compiler and found none", "install g++ or set CXX")
@@ -45,9 +45,7 @@ class TorchCompileRuntime(TorchRuntime):
         torch._inductor.config.force_disable_caches = True
         return super().load(source, session, case)
 
-    def bind(
-        self, module: Any, inputs: dict[str, Any], precision: Precision, load_ms: float, address: str
-    ) -> LoadedModule:
+    def bind(self, module: Any, inputs: dict[str, Any], precision: str, load_ms: float, address: str) -> LoadedModule:
         import torch
         from torch._dynamo.utils import counters
 

@@ -12,7 +12,7 @@ from modeldyno.models import relative_distance
 if TYPE_CHECKING:
     from modeldyno.core.protocols import Arrays
 
-TOLERANCE = {Precision.FP32: 1e-3, Precision.FP16: 2e-2, Precision.BF16: 8e-2, Precision.INT8: 3e-1}
+TOLERANCE: dict[str, float] = {Precision.FP32: 1e-3, Precision.FP16: 2e-2, Precision.BF16: 8e-2, Precision.INT8: 3e-1}
 """Relative L2 distance that is always allowed."""
 OWN_ROUNDING = 3.0
 """An output may be this many times as far off as PyTorch's own in that precision: some outputs are ill-conditioned."""
@@ -20,9 +20,7 @@ HOPELESS = 0.5
 """Never allowed: unrelated outputs are about 1.4 apart."""
 
 
-def check_outputs(
-    outputs: Arrays, reference: Reference, precision: Precision, rounding: Mapping[str, float]
-) -> OutputCheck:
+def check_outputs(outputs: Arrays, reference: Reference, precision: str, rounding: Mapping[str, float]) -> OutputCheck:
     """The output that comes closest to its limit, or passes it; missing or non-finite outputs fail."""
     worst = OutputCheck(
         reference=reference.made_by, rel_l2=0.0, tolerance=TOLERANCE[precision], passed=True, compared=0

@@ -14,7 +14,7 @@ _WORDS = {
 """What runtimes call the precisions."""
 
 
-def proven(placement: Placement, precision: Precision) -> Placement:
+def proven(placement: Placement, precision: str) -> Placement:
     """The placement, if it is what was asked for; else Unsupported says what really happened."""
     if placement.asked is not None and placement.device != placement.asked:
         raise Unsupported(
@@ -25,7 +25,7 @@ def proven(placement: Placement, precision: Precision) -> Placement:
     others = [words for asked, words in _WORDS.items() if asked is not precision]
     if any(computed.split()[0] in words for words in others):
         raise Unsupported(
-            f"asked for {precision.value}, but the runtime computed in {placement.compute_precision}",
+            f"asked for {precision}, but the runtime computed in {placement.compute_precision}",
             "ask for that precision, or use another runtime",
         )
     return placement

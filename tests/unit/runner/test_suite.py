@@ -140,5 +140,5 @@ def test_whatever_a_file_holds_is_a_suite_or_a_sentence(
 
 def test_precision_names_are_the_types() -> None:
     (case,) = expand(Block(model=["tiny-vit"], on=["cpu"], precision=["int8"]))
-    assert case.precision is Precision.INT8
+    assert case.precision == Precision.INT8
     assert issubclass(UnknownName, InputError)
