@@ -22,7 +22,7 @@ def proven(placement: Placement, precision: str) -> Placement:
             "install the runtime's build for this device, or ask for that device",
         )
     computed = placement.compute_precision.lower()
-    others = [words for asked, words in _WORDS.items() if asked is not precision]
+    others = [words for asked, words in _WORDS.items() if asked != precision]
     if any(computed.split()[0] in words for words in others):
         raise Unsupported(
             f"asked for {precision}, but the runtime computed in {placement.compute_precision}",

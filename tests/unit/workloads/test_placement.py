@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from modeldyno.core.errors import Unsupported
-from modeldyno.core.types import Placement, Precision, Verdict
+from modeldyno.core.types import Case, Placement, Precision, Verdict
 from modeldyno.workloads._placement import fallback_check, proven
 
 
@@ -16,6 +16,7 @@ def placement(**changes: object) -> Placement:
 
 def test_what_was_asked_for_is_proven() -> None:
     assert proven(placement(), Precision.FP32) == placement()
+    assert proven(placement(), Case(model="m", platform="cpu", runtime="torch").precision) == placement()
     assert proven(placement(compute_precision="no matrix arithmetic"), Precision.FP16)
 
 
