@@ -11,12 +11,13 @@ from rich.console import Console
 
 from modeldyno.analysis.best import best_per_model
 from modeldyno.cli import _tables
-from modeldyno.store.store import Filter, Store
+from modeldyno.store.query import Filter
+from modeldyno.store.store import Store
 
 
 def main(store: str, target: str) -> None:
     opened = Store(Path(store))
-    records = opened.records(Filter(run_id=opened.find_run("latest").run_id))
+    records = opened.records(Filter(run_id=(opened.find_run("latest").run_id,)))
     console = Console(record=True, width=172, file=io.StringIO(), markup=False, highlight=False)
     console.print(_tables.record_table(record for record in records if record.status == "ok"))
     best = (best_per_model(records, metric) for metric in ("latency_ms", "throughput_per_s"))

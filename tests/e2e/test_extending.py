@@ -15,7 +15,8 @@ import modeldyno
 from modeldyno import BenchmarkBase, BenchmarkRegistry, BenchmarkRunner
 from modeldyno.core.errors import InputError, UnknownName
 from modeldyno.core.types import Status
-from modeldyno.store.store import Filter, Store
+from modeldyno.store.query import Filter
+from modeldyno.store.store import Store
 
 ROOT = Path(__file__).parents[2]
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import signal
 import sys
 
 import typer
 
+from modeldyno.cli._folder import add_commands
 from modeldyno.cli._print import print_error
 from modeldyno.core.errors import DynoError
 
 
 def build() -> typer.Typer:
-    """All commands of the folder: a module brings a function of its own name, or an `app` with subcommands."""
+    """All commands of the folder."""
     app = typer.Typer(
         name="dyno",
         help="Which hardware should run my model, did it get slower, and can I trust this number?",
@@ -24,12 +23,7 @@ def build() -> typer.Typer:
         rich_markup_mode=None,
     )
     app.callback()(_root)
-    for name in sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_")):
-        module = importlib.import_module(f"{__name__}.{name}")
-        if hasattr(module, "app"):
-            app.add_typer(module.app, name=name)
-        else:
-            app.command(name)(getattr(module, name))
+    add_commands(app, sys.modules[__name__])
     return app
 
 

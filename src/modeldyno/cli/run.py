@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from modeldyno.cli._options import JsonOption, StoreOption, comma_list
+from modeldyno.cli._store import open_store
 
 if TYPE_CHECKING:
     from modeldyno.core.types import Record, Run
@@ -55,9 +56,6 @@ def run(
     store: StoreOption = None,
 ) -> None:
     """Measure models on the hardware here and keep every result."""
-    from modeldyno.cli.show import fold
-    from modeldyno.store.store import Store
-
     axes = {**({"seq": seq} if seq else {}), **_pairs(shape, "--shape")}
     block = {
         "on": on,
@@ -70,8 +68,7 @@ def run(
         "options": {name: _scalars(value) for name, value in _pairs(option, "--option").items()},
     }
     suite = _suite(targets, block, resume)
-    opened = Store.at(store)
-    fold(opened)
+    opened = open_store(store)
     job = _Job(opened, suite, _effort(quick, publish), _settings(processes, samples, energy), timeout, output, resume)
     if dry_run:
         job.show_plan(json)
@@ -207,14 +204,14 @@ class _Job:
     def _unfinished(self, wanted: Run, same_plan: bool) -> Run:
         """The newest run with cases left, of the same plan when one was given."""
         from modeldyno.core.errors import InputError
-        from modeldyno.store.store import Filter
+        from modeldyno.store.query import Filter
 
         for run in self._store.runs() if self._store.path.exists() else []:
             if run.host.host_id != wanted.host.host_id or (same_plan and run.plan_digest != wanted.plan_digest):
                 continue
             if self._store.is_running(run):
                 continue
-            records = self._store.records(Filter(run_id=run.run_id))
+            records = self._store.records(Filter(run_id=(run.run_id,)))
             if len({record.case for record in records}) < len(run.plan):
                 self.records = records
                 return run

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from modeldyno.cli._options import JsonOption, StoreOption, comma_list
-from modeldyno.cli._print import print_json, print_line, print_table, print_warning
+from modeldyno.cli._print import print_json, print_line, print_table
+from modeldyno.cli._store import open_store
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from modeldyno.core.types import Passport, Record, Status
-    from modeldyno.store.store import Store
 
 
 def show(
@@ -32,13 +32,12 @@ def show(
     from modeldyno.cli import _tables
     from modeldyno.core import metrics
     from modeldyno.core.types import Status
-    from modeldyno.store.store import Filter, Store
+    from modeldyno.store.query import Filter
 
     columns = [metrics.metric(name).name for name in comma_list(metric)] or list(_tables.DEFAULT_METRICS)
-    opened = Store.at(store)
-    fold(opened)
+    opened = open_store(store)
     chosen = Filter(
-        run_id=None if run == "all" else opened.find_run(run).run_id,
+        run_id=() if run == "all" else (opened.find_run(run).run_id,),
         model=tuple(comma_list(model)),
         platform=tuple(comma_list(on)),
         status=tuple(_status(name) for name in comma_list(status)),
@@ -56,13 +55,6 @@ def show(
     if not records:
         print_line("No record matches.")
     _details(records, profile, passport, log)
-
-
-def fold(store: Store) -> None:
-    """Bring waiting records into the database, and say so when something had to be mended."""
-    report = store.fold()
-    for sentence in report.torn:
-        print_warning(sentence)
 
 
 def _status(name: str) -> Status:

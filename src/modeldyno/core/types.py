@@ -110,15 +110,15 @@ class Probe(Frozen):
 
 
 class Host(Frozen):
-    """The machine a run happened on."""
+    """The machine a run happened on; of results from elsewhere only what their file says."""
 
     host_id: str
-    hostname: str
-    system: str
-    cpu: str
-    logical_cores: int
-    memory_mb: float
-    python: str
+    hostname: str | None = None
+    system: str | None = None
+    cpu: str | None = None
+    logical_cores: int | None = None
+    memory_mb: float | None = None
+    python: str | None = None
 
 
 class Case(Frozen):
@@ -165,15 +165,15 @@ class ModelInfo(Frozen):
     """What is known about the model that a case used."""
 
     name: str
-    architecture: str | None
+    architecture: str | None = None
     """One of the eleven architectures; absent for a bare ONNX file."""
-    family: str | None
-    model_type: str | None
+    family: str | None = None
+    model_type: str | None = None
     """The configuration's own word for it."""
-    parameters: int | None
-    size: str | None
+    parameters: int | None = None
+    size: str | None = None
     weights: str
-    """`pretrained`, `random` or `file`."""
+    """`pretrained`, `random`, `file`, or `unstated` where a result from elsewhere does not say."""
     source: str
     """Catalogue entry, Hugging Face id, folder or file it came from."""
     fingerprint: str
@@ -325,6 +325,8 @@ class Record(Frozen):
     reason: str | None = None
     remedy: str | None = None
     provenance: Provenance = Provenance.MEASURED
+    evidence: tuple[str, ...] = ()
+    """Why a number from elsewhere is called simulated."""
     started_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
     duration_s: float = 0.0
     device: Device | None = None
@@ -338,6 +340,11 @@ class Record(Frozen):
     profile: tuple[ProfileRow, ...] = ()
     software: dict[str, str] = {}
     log: str | None = None
+
+    @property
+    def series_id(self) -> str:
+        """Records of one case on equal hardware belong to one series."""
+        return digest([self.case.key, self.device.fingerprint if self.device else None])
 
     def value(self, name: str) -> float | None:
         metric = self.metrics.get(name)
@@ -360,7 +367,56 @@ class Run(Frozen):
     effort: str = "default"
     settings: dict[str, bool | int | float | None] = {}
     """What was changed of the effort's policy."""
+    import_id: str | None = None
+    """The import that brought it from elsewhere."""
 
     @cached_property
     def plan_digest(self) -> str:
         return digest([self.effort, self.settings, *([case.key, case.index] for case in self.plan)])
+
+
+class Assertion(Frozen):
+    """One thing that a test looked at."""
+
+    name: str
+    passed: bool
+    message: str | None = None
+
+
+class TestResult(Frozen):
+    """A test that ran elsewhere: whether something works, without a measurement."""
+
+    __test__ = False  # not a test of pytest's
+
+    test_id: str = Field(default_factory=new_id)
+    run_id: str
+    name: str
+    model: str | None = None
+    platform: str | None = None
+    status: Status
+    reason: str | None = None
+    provenance: Provenance = Provenance.IMPORTED
+    evidence: tuple[str, ...] = ()
+    started_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    duration_s: float | None = None
+    assertions: tuple[Assertion, ...] = ()
+    log: str | None = None
+
+
+class Rejection(Frozen):
+    """What an import could not take, where it stands and why."""
+
+    place: str
+    reason: str
+
+
+class Import(Frozen):
+    """One file of results from elsewhere."""
+
+    import_id: str
+    """Hash of the file's content: the same content is never imported twice."""
+    file: str
+    format: str
+    size: int
+    imported_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    rejected: tuple[Rejection, ...] = ()

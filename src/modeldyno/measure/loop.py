@@ -40,12 +40,12 @@ class _Columns:
     def take(self, session: Session, step: Step) -> None:
         cpu, waited = time.process_time_ns(), thread_wait_ns()
         lap = session.lap(step, self.steps)
-        scale = 1 / self.steps / NS_PER_MS
-        self.host.append(lap.host_ns * scale)
-        self.cpu.append((time.process_time_ns() - cpu) * scale)
+        scale = self.steps * NS_PER_MS  # divided by, not multiplied with: 5718829 ns are 5.718829 ms
+        self.host.append(lap.host_ns / scale)
+        self.cpu.append((time.process_time_ns() - cpu) / scale)
         waits = thread_wait_ns()
         if waited is not None and waits is not None:
-            self.wait.append((waits - waited) * scale)
+            self.wait.append((waits - waited) / scale)
 
 
 def sample(session: Session, step: Step, policy: Policy, process: int = 0) -> Samples:

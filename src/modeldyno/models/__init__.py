@@ -1,7 +1,7 @@
 """One file per architecture: what models there are, and how one becomes ready for any runtime."""
 
 from modeldyno.models._architecture import FAMILIES, Architecture, Entry, ExportHints, size_class
-from modeldyno.models._catalogue import ARCHITECTURES, catalogue, families
+from modeldyno.models._catalogue import ARCHITECTURES, catalogue, families, find
 from modeldyno.models._count import Counts, count
 from modeldyno.models._detect import architecture_of
 from modeldyno.models._reference import relative_distance
@@ -21,6 +21,7 @@ __all__ = [
     "catalogue",
     "count",
     "families",
+    "find",
     "prepare",
     "relative_distance",
     "release",

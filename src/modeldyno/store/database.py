@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modeldyno.core.errors import InputError, JobError
+from modeldyno.core.metrics import METRICS
 
 if TYPE_CHECKING:
     import duckdb
@@ -21,18 +23,24 @@ PATIENCE_S = 60.0
 
 @contextmanager
 def connect(path: Path, write: bool) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection under the store's lock; readers share it, a writer has it alone."""
-    if not write and _is_outdated(path):
-        with connect(path, write=True):
-            pass
+    """A connection under the store's lock; readers share it, a writer has it alone.
+
+    A store of an earlier schema is migrated first, by readers as well."""
     with _lock(path, write):
         connection = _open(path, write)
         try:
-            if write:
-                _migrate(connection)
-            yield connection
+            outdated = _is_outdated(connection, path)
+            if write and outdated:
+                _migrate(connection, path)
+            if write or not outdated:
+                yield connection
+                return
         finally:
             connection.close()
+    with connect(path, write=True):
+        pass
+    with connect(path, write) as connection:
+        yield connection
 
 
 def _open(path: Path, write: bool) -> duckdb.DuckDBPyConnection:
@@ -70,43 +78,74 @@ def _lock(path: Path, write: bool) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _is_outdated(path: Path) -> bool:
-    """Whether a reader would meet a schema it does not know; a newer one is refused by the migration."""
-    with _lock(path, write=False):
-        connection = _open(path, write=False)
-        try:
-            row = connection.execute("SELECT max(version) FROM schema_versions").fetchone()
-        except duckdb_error() as error:
-            raise JobError(f"{path} is not a store of modeldyno ({error}); choose another --store.") from None
-        finally:
-            connection.close()
-    return row is None or row[0] != max(_migrations())
-
-
-def duckdb_error() -> type[Exception]:
+def _is_outdated(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
     import duckdb
 
-    return duckdb.Error
+    newest = max(_migrations())
+    try:
+        current = version_of(connection)
+    except duckdb.Error:
+        raise JobError(f"{path} is a database, but not a store of modeldyno; choose another --store.") from None
+    if current > newest:
+        raise JobError(f"The store {path} has schema {current}, newer than this modeldyno knows; upgrade modeldyno.")
+    return current != newest
 
 
-def _migrate(connection: duckdb.DuckDBPyConnection) -> None:
-    """Apply the migrations this file has not seen yet, each in a transaction."""
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS schema_versions (version INTEGER PRIMARY KEY, applied_at TIMESTAMP NOT NULL)"
-    )
-    row = connection.execute("SELECT coalesce(max(version), 0) FROM schema_versions").fetchone()
-    current = int(row[0]) if row else 0
-    known = _migrations()
-    if current > max(known):
-        raise JobError(f"This store has schema {current}, newer than this modeldyno knows; upgrade modeldyno.")
-    for version, sql in sorted(known.items()):
-        if version > current:
-            connection.execute("BEGIN")
-            connection.execute(sql)
-            connection.execute("INSERT INTO schema_versions VALUES (?, now()::TIMESTAMP)", [version])
-            connection.execute("COMMIT")
+def _migrate(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Apply the migrations this file has not seen yet, all in one transaction; the old file is kept beside it."""
+    current, known = version_of(connection), _migrations()
+    if current:
+        _keep_old(connection, path, current)
+    connection.execute("BEGIN")
+    try:
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS schema_versions (version INTEGER PRIMARY KEY, applied_at TIMESTAMP NOT NULL)"
+        )
+        for version, sql in sorted(known.items()):
+            if version > current:
+                connection.execute(sql)
+                connection.execute("INSERT INTO schema_versions VALUES (?, now()::TIMESTAMP)", [version])
+        connection.execute(_views())
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def version_of(connection: duckdb.DuckDBPyConnection) -> int:
+    """The schema's version; 0 for an empty database."""
+    tables = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    if not tables:
+        return 0
+    row = connection.execute("SELECT max(version) FROM schema_versions").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _keep_old(connection: duckdb.DuckDBPyConnection, path: Path, version: int) -> None:
+    """A migration that goes wrong must not cost the data."""
+    connection.execute("CHECKPOINT")
+    backup = path.with_name(f"{path.name}.schema{version}")
+    if not backup.exists():
+        partial = backup.with_name(backup.name + ".partial")
+        shutil.copyfile(path, partial)
+        partial.replace(backup)
 
 
 def _migrations() -> dict[int, str]:
-    folder = files("modeldyno.store") / "migrations"
+    folder = files("modeldyno.store") / "sql" / "migrations"
     return {int(f.name.split("_")[0]): f.read_text() for f in folder.iterdir() if f.name.endswith(".sql")}
+
+
+def sql_text(name: str) -> str:
+    return (files("modeldyno.store") / "sql" / name).read_text()
+
+
+def _views() -> str:
+    """The views with a column or a part for each metric of the metric table."""
+    values = ", ".join(f"r.{name}.value AS {name}" for name in METRICS)
+    parts = (
+        f"SELECT record_id, '{name}' AS name, {name}.value, {name}.low, {name}.high, {name}.n, {name}.note "
+        f"FROM records WHERE {name} IS NOT NULL"
+        for name in METRICS
+    )
+    return sql_text("views.sql").replace("{values}", values).replace("{metrics}", " UNION ALL ".join(parts))

@@ -1,6 +1,7 @@
 """The spool: one append-only file per run, fsynced after every line, so that a record is durable at once.
 
-A line is `{"kind": "run" | "record", "data": {...}}`; the same lines are what runs export and stores import.
+A line is `{"kind": "import" | "run" | "record" | "test", ..., "data": {...}}`; the same lines are what runs export and
+stores import.
 """
 
 from __future__ import annotations
@@ -11,30 +12,77 @@ import json
 import os
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from modeldyno.core.errors import JobError
-from modeldyno.core.types import Record, Run
+from modeldyno.core.metrics import METRICS
+from modeldyno.core.types import Import, Record, Run, TestResult
 
-Item = Run | Record
+PARTIAL = ".partial"
+"""Ending of a spool file that is being written as a whole; nothing in it was promised to anybody."""
+Item = Import | Run | Record | TestResult
+_TYPES: dict[str, type[Item]] = {"import": Import, "run": Run, "record": Record, "test": TestResult}
+_NAMES = {kind: name for name, kind in _TYPES.items()}
+
+
+def kind_name(item: Item) -> str:
+    return _NAMES[type(item)]
 
 
 def encode(item: Item) -> bytes:
-    kind = "run" if isinstance(item, Run) else "record"
-    return b'{"kind":"%s","data":%s}\n' % (kind.encode(), item.model_dump_json().encode())
+    """The line of an item. Beside it stand the hashes by which the database knows it."""
+    name = kind_name(item)
+    beside = "".join(f'"{key}":{to_json(value).decode()},' for key, value in _beside(item).items())
+    return f'{{"kind":"{name}",{beside}"data":{item.model_dump_json()}}}\n'.encode()
+
+
+def _beside(item: Item) -> dict[str, Any]:
+    if isinstance(item, Run):
+        return {"plan_digest": item.plan_digest}
+    if not isinstance(item, Record):
+        return {}
+    beside: dict[str, Any] = {
+        "case_key": item.case.key,
+        "series_id": item.series_id,
+        "device_id": item.device.fingerprint if item.device else None,
+    }
+    others = {name: metric for name, metric in item.metrics.items() if name not in METRICS}
+    return beside | ({"other_metrics": others} if others else {})
+
+
+_BEGINNINGS = {
+    b'{"kind":"import","data":': "import",
+    b'{"kind":"run","plan_digest":': "run",
+    b'{"kind":"record","case_key":': "record",
+    b'{"kind":"test","data":': "test",
+}
+
+
+def kind_of(line: bytes) -> str | None:
+    """The kind of a line that this version wrote; None for any other."""
+    return next((kind for beginning, kind in _BEGINNINGS.items() if line.startswith(beginning)), None)
 
 
 def decode(line: bytes) -> Item:
     """The item of a line; a ValueError says what is wrong with it."""
     try:
         document = json.loads(line)
-        kinds: dict[str, type[Item]] = {"run": Run, "record": Record}
-        return kinds[document["kind"]].model_validate(document["data"])
+    except RecursionError as error:
+        raise ValueError(f"not a line of a spool ({error})") from error
+    return from_document(document)
+
+
+def from_document(document: Any) -> Item:
+    """The item of a line that was parsed already; a ValueError says what is wrong with it."""
+    try:
+        return _TYPES[document["kind"]].model_validate(document["data"])
     except (KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"not a line of a spool ({error})") from error
     except ValidationError as error:
@@ -96,6 +144,30 @@ class SpoolWriter:
                 f"copy them from here: {data.decode()}"
             ) from error
         return Path(name)
+
+
+def deposit(path: Path, items: Iterable[Item]) -> None:
+    """A whole spool file at once: it has its name only when all of it is durable."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(PARTIAL)
+    try:
+        with partial.open("wb") as file:
+            file.writelines(map(encode, items))
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _open_locked(path: Path) -> int:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from modeldyno.core.errors import InputError
+from modeldyno.core.errors import InputError, JobError
 from modeldyno.core.identity import new_id
-from modeldyno.core.types import Record, Run, Status
-from modeldyno.store import rows
+from modeldyno.core.types import Import, Record, Run, TestResult
+from modeldyno.store import read
 from modeldyno.store.database import connect
-from modeldyno.store.spool import Item, SpoolWriter, read_spool, unused
-
-if TYPE_CHECKING:
-    import duckdb
+from modeldyno.store.fold import fold_file
+from modeldyno.store.query import Filter
+from modeldyno.store.spool import Item, SpoolWriter, deposit, unused
 
 DEFAULT = "dyno.duckdb"
 
@@ -25,32 +24,13 @@ DEFAULT = "dyno.duckdb"
 class FoldReport:
     """What a fold did."""
 
-    runs: int = 0
-    records: int = 0
+    new: Counter[str] = field(default_factory=Counter)
+    """How many of each kind of line were not in the database before."""
     torn: tuple[str, ...] = ()
-    """Sentences about lines that could not be read."""
+    """Sentences about lines that could not be taken."""
 
-
-@dataclass(frozen=True)
-class Filter:
-    """Which records to read; an empty field means any."""
-
-    run_id: str | None = None
-    model: tuple[str, ...] = ()
-    platform: tuple[str, ...] = ()
-    status: tuple[Status, ...] = ()
-
-    def where(self) -> tuple[str, list[object]]:
-        parts: list[tuple[str, object]] = []
-        if self.run_id:
-            parts.append(("r.run_id = ?", self.run_id))
-        if self.model:
-            parts.append(("lower(c.model) = ANY(?)", [name.lower() for name in self.model]))
-        if self.platform:
-            parts.append(("c.platform = ANY(?)", list(self.platform)))
-        if self.status:
-            parts.append(("r.status = ANY(?)", [status.value for status in self.status]))
-        return " AND ".join(part for part, _ in parts) or "true", [value for _, value in parts]
+    def __add__(self, other: FoldReport) -> FoldReport:
+        return FoldReport(self.new + other.new, self.torn + other.torn)
 
 
 class Store:
@@ -93,45 +73,41 @@ class Store:
                 if not path.exists():  # another fold was here while this one waited for the lock
                     continue
                 with unused(path) as idle:
-                    found = read_spool(path)
-                    folded = self._insert(connection, found.items)
-                    problems = tuple(f"line {number}: {reason}" for number, reason in found.torn) + folded.torn
-                    report = _sum(report, FoldReport(folded.runs, folded.records))
-                    if idle:
-                        report = _sum(report, _retire(path, problems))
+                    folded = fold_file(connection, path)
+                    report += FoldReport(folded.new, _retire(path, folded.problems) if idle else ())
         return report
 
     def add(self, items: Iterable[Item]) -> FoldReport:
-        """Insert items that are durable elsewhere, such as an exported file."""
-        with connect(self.path, write=True) as connection:
-            report = self._insert(connection, items)
+        """Make the items durable in the spool, all or none, then fold them."""
+        try:
+            deposit(self.spool / f"{new_id()}.ndjson", items)
+        except OSError as error:
+            raise JobError(f"Cannot write beside the store {self.path}: {error.strerror}; free some space.") from None
+        report = self.fold()
         if report.torn:
-            raise InputError(f"Not all could be added: {report.torn[0]}.")
+            raise InputError(f"Not all could be added: {report.torn[0]}")
         return report
 
-    def _insert(self, connection: duckdb.DuckDBPyConnection, items: Iterable[Item]) -> FoldReport:
-        """Each item in a transaction of its own; what the database refuses is left out and told of."""
-        runs = records = 0
-        refused: list[str] = []
-        for item in items:
-            problem, added = rows.insert(connection, item)
-            if problem:
-                refused.append(problem)
-            elif isinstance(item, Run):
-                runs += added
-            else:
-                records += added
-        return FoldReport(runs, records, tuple(refused))
-
-    def records(self, chosen: Filter) -> list[Record]:
+    def records(self, chosen: Filter, newest: int | None = None) -> list[Record]:
+        """Whole records with their samples, oldest first; at most the `newest` so many."""
         where, values = chosen.where()
-        with connect(self._existing(), write=False) as connection:
-            return rows.read_records(connection, where, values)
+        with connect(self.existing(), write=False) as connection:
+            return read.read_records(connection, where, values, newest)
 
     def runs(self) -> list[Run]:
         """All runs, newest first."""
-        with connect(self._existing(), write=False) as connection:
-            return rows.read_runs(connection, "true", [])
+        with connect(self.existing(), write=False) as connection:
+            return read.read_runs(connection, "true", [])
+
+    def tests(self) -> list[TestResult]:
+        """All test results, oldest first."""
+        with connect(self.existing(), write=False) as connection:
+            return read.read_tests(connection)
+
+    def imports(self) -> list[Import]:
+        """All files that were imported, in that order."""
+        with connect(self.existing(), write=False) as connection:
+            return read.read_imports(connection)
 
     def find_run(self, name: str) -> Run:
         """A run by `latest`, its id or the beginning of it."""
@@ -145,21 +121,19 @@ class Store:
             raise InputError(f"{problem} with '{name}'; the latest are: {latest}.")
         return matches[0]
 
-    def _existing(self) -> Path:
+    def existing(self) -> Path:
+        """The database's path, if it is there."""
         if not self.path.exists():
             raise InputError(f"There is no store at {self.path}; run something first, or give --store.")
         return self.path
 
 
-def _sum(a: FoldReport, b: FoldReport) -> FoldReport:
-    return FoldReport(a.runs + b.runs, a.records + b.records, a.torn + b.torn)
-
-
-def _retire(path: Path, problems: tuple[str, ...]) -> FoldReport:
+def _retire(path: Path, problems: tuple[str, ...]) -> tuple[str, ...]:
     """A spool file that is folded goes; one with broken lines is kept under another name and told of."""
     if not problems:
         path.unlink()
-        return FoldReport()
+        return ()
     kept = path.with_name(f"{path.stem}-{new_id()[-6:]}.torn")
     path.replace(kept)
-    return FoldReport(torn=(f"{kept} keeps what could not be read ({'; '.join(problems)}).",))
+    shown = "; ".join(problems[:3]) + (f"; and {len(problems) - 3} more" if len(problems) > 3 else "")
+    return (f"{kept} keeps what could not be read ({shown}).",)

@@ -1,0 +1,80 @@
+"""Which records to ask for, in words; SQL is made of them here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+
+from modeldyno.core.types import Provenance, Status
+
+RELATION = """
+    records r
+    JOIN cases c USING (case_key)
+    LEFT JOIN models m USING (model_id)
+    LEFT JOIN devices d USING (device_id)
+"""
+"""What a condition may speak of."""
+
+_ANY_OF = {
+    "run_id": "r.run_id",
+    "record_id": "r.record_id",
+    "series_id": "r.series_id",
+    "model": "lower(c.model)",
+    "family": "m.family",
+    "architecture": "m.architecture",
+    "platform": "c.platform",
+    "device": "lower(d.name)",
+    "runtime": "c.runtime",
+    "precision": "c.precision",
+    "batch": "c.batch",
+    "workload": "c.workload",
+    "provenance": "r.provenance",
+    "status": "r.status",
+}
+_FOLDED = ("model", "device")
+"""Compared without regard to case."""
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which records to read; an empty field means any, several values mean any of them."""
+
+    run_id: tuple[str, ...] = ()
+    record_id: tuple[str, ...] = ()
+    series_id: tuple[str, ...] = ()
+    model: tuple[str, ...] = ()
+    family: tuple[str, ...] = ()
+    architecture: tuple[str, ...] = ()
+    platform: tuple[str, ...] = ()
+    device: tuple[str, ...] = ()
+    runtime: tuple[str, ...] = ()
+    precision: tuple[str, ...] = ()
+    batch: tuple[int, ...] = ()
+    workload: tuple[str, ...] = ()
+    provenance: tuple[Provenance, ...] = ()
+    status: tuple[Status, ...] = ()
+    since: datetime | None = None
+    """From this moment on."""
+    until: datetime | None = None
+    """Before this moment."""
+
+    def where(self) -> tuple[str, list[object]]:
+        """A condition over `RELATION` and its values."""
+        parts: list[tuple[str, object]] = []
+        for field in fields(self):
+            wanted = getattr(self, field.name)
+            if field.name in _ANY_OF and wanted:
+                folded = [value.lower() for value in wanted] if field.name in _FOLDED else list(wanted)
+                # One value by equality, for which DuckDB can use an index.
+                one = len(folded) == 1
+                parts.append((f"{_ANY_OF[field.name]} {'= ?' if one else '= ANY(?)'}", folded[0] if one else folded))
+        if self.since:
+            parts.append(("r.started_at >= ?", naive_utc(self.since)))
+        if self.until:
+            parts.append(("r.started_at < ?", naive_utc(self.until)))
+        return " AND ".join(part for part, _ in parts) or "true", [value for _, value in parts]
+
+
+def naive_utc(moment: datetime) -> datetime:
+    """As the database keeps moments; one without a zone is in UTC already."""
+    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment

@@ -1,0 +1,119 @@
+"""Rows back into runs and records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+from modeldyno.core.metrics import METRICS
+from modeldyno.core.types import Import, Record, Run, TestResult
+from modeldyno.store.query import RELATION
+
+if TYPE_CHECKING:
+    import duckdb
+
+_CASE = ("workload", "platform", "runtime", "precision", "batch", "weights")
+_PLAIN = ("record_id", "run_id", "status", "reason", "remedy", "provenance", "evidence", "duration_s")
+_DOCUMENTS = ("device", "model", "placement", "passport")
+
+
+def read_records(
+    connection: duckdb.DuckDBPyConnection, where: str, values: Sequence[Any], newest: int | None = None
+) -> list[Record]:
+    """Whole records, oldest first; of many only the newest, where a number is given."""
+    limit = f"DESC LIMIT {newest:d}" if newest is not None else ""
+    rows = _dicts(
+        connection,
+        f"""SELECT r.*, c.* EXCLUDE (case_key, model), c.model AS case_model
+            FROM {RELATION} WHERE {where} ORDER BY r.record_id {limit}""",
+        values,
+    )
+    rows.sort(key=lambda row: row["record_id"])
+    chosen = [row["record_id"] for row in rows]
+    samples = _grouped(connection, "samples", "record_id", chosen)
+    artifacts = _grouped(connection, "artifacts", "owner_id", chosen)
+    return [_record(row, samples.get(row["record_id"], []), artifacts.get(row["record_id"], [])) for row in rows]
+
+
+def _record(row: dict[str, Any], samples: list[dict[str, Any]], artifacts: list[dict[str, Any]]) -> Record:
+    case = {name: row[name] for name in _CASE} | {name: json.loads(row[name]) for name in ("shape", "options")}
+    case |= {"model": row["case_model"], "index": row["device_index"]}
+    kept = {artifact["kind"]: artifact["content"] for artifact in artifacts}
+    metrics = {name: row[name] for name in METRICS if row[name] is not None}
+    return Record.model_validate(
+        {name: row[name] for name in _PLAIN}
+        | {name: json.loads(row[name]) if row[name] else None for name in _DOCUMENTS}
+        | {
+            "case": case,
+            "started_at": row["started_at"].replace(tzinfo=UTC),
+            "check": json.loads(row["output_check"]) if row["output_check"] else None,
+            "profile": json.loads(kept.get("profile", "[]")),
+            "software": json.loads(row["software"]),
+            "metrics": metrics | (row["other_metrics"] or {}),
+            "samples": sorted(samples, key=lambda row: row["process"]),
+            "log": kept.get("log"),
+        }
+    )
+
+
+def read_runs(connection: duckdb.DuckDBPyConnection, where: str, values: Sequence[Any]) -> list[Run]:
+    """Runs, newest first."""
+    plain = ("run_id", "name", "command", "version", "effort", "import_id")
+    return [
+        Run.model_validate(
+            {name: row[name] for name in plain}
+            | {name: json.loads(row[name]) for name in ("host", "settings", "plan")}
+            | {"started_at": row["started_at"].replace(tzinfo=UTC), "commit": row["git_commit"]}
+        )
+        for row in _dicts(connection, f"SELECT * FROM runs WHERE {where} ORDER BY run_id DESC", values)
+    ]
+
+
+def read_tests(connection: duckdb.DuckDBPyConnection) -> list[TestResult]:
+    rows = _dicts(connection, "SELECT * FROM tests ORDER BY test_id", [])
+    chosen = [row["test_id"] for row in rows]
+    assertions = _grouped(connection, "assertions", "test_id", chosen)
+    logs = _grouped(connection, "artifacts", "owner_id", chosen)
+    return [
+        TestResult.model_validate(
+            row
+            | {
+                "started_at": row["started_at"].replace(tzinfo=UTC),
+                "assertions": assertions.get(row["test_id"], []),
+                "log": next((kept["content"] for kept in logs.get(row["test_id"], [])), None),
+            }
+        )
+        for row in rows
+    ]
+
+
+def read_imports(connection: duckdb.DuckDBPyConnection) -> list[Import]:
+    rows = _dicts(connection, "SELECT * FROM imports ORDER BY imported_at, import_id", [])
+    rejected = _grouped(connection, "rejections", "import_id", [row["import_id"] for row in rows])
+    return [
+        Import.model_validate(
+            row
+            | {
+                "imported_at": row["imported_at"].replace(tzinfo=UTC),
+                "rejected": rejected.get(row["import_id"], []),
+            }
+        )
+        for row in rows
+    ]
+
+
+def _grouped(
+    connection: duckdb.DuckDBPyConnection, table: str, key: str, chosen: list[str]
+) -> dict[str, list[dict[str, Any]]]:
+    grouped: dict[str, list[dict[str, Any]]] = {}
+    for row in _dicts(connection, f"SELECT * FROM {table} WHERE {key} = ANY(?) ORDER BY rowid", [chosen]):
+        grouped.setdefault(row.pop(key), []).append(row)
+    return grouped
+
+
+def _dicts(connection: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any]) -> list[dict[str, Any]]:
+    cursor = connection.execute(sql, list(values))
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
