@@ -9,7 +9,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from modeldyno import __version__, models
 from modeldyno.core.identity import digest, stable_id
 from modeldyno.core.types import (
     Assertion,
@@ -33,6 +32,7 @@ from modeldyno.core.types import (
 from modeldyno.importers._document import Document
 from modeldyno.importers._evidence import check_rates
 from modeldyno.importers._words import number_of, platform_of, precision_of
+from modeldyno.models import architecture_of, find
 from modeldyno.store.spool import Item
 
 UNSTATED = "unstated"
@@ -101,7 +101,7 @@ class Sheet:
                 host=Host(host_id=digest(["imported", facts], 12), **facts),
                 name=name,
                 command=command or f"import of {self._format}",
-                version=version or f"modeldyno {__version__} importing {self._format}",
+                version=version or UNSTATED,
                 commit=commit,
                 effort="imported",
                 import_id=self._document.digest,
@@ -303,10 +303,10 @@ def _device(platform: str, name: str, memory_mb: float | None, capability: str |
 
 @lru_cache(maxsize=65536)
 def _model(name: str, source: str, parameters: int | None, family: str | None, gflop: float | None) -> ModelInfo:
-    entry = models.find(name)
+    entry = find(name)
     return ModelInfo(
         name=_model_name(name),
-        architecture=models.architecture_of(entry.config) if entry else None,
+        architecture=architecture_of(entry.config) if entry else None,
         family=entry.family if entry else family,
         parameters=parameters,
         weights=UNSTATED,
@@ -319,5 +319,5 @@ def _model(name: str, source: str, parameters: int | None, family: str | None, g
 @lru_cache(maxsize=65536)
 def _model_name(name: str) -> str:
     """The catalogue's name for it, so that results from elsewhere stand beside our own."""
-    entry = models.find(name)
+    entry = find(name)
     return entry.name if entry else name
