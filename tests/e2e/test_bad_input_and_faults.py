@@ -29,6 +29,7 @@ FAULTS = "fault-segfault,fault-none,fault-kill,fault-memory,fault-raise"
         (["run", "tiny-bert", "--runtime", "tensorrt"], "onnxruntime"),
         (["run", "tiny-bert", "--batch", "0"], "--batch"),
         (["run", "tiny-bert", "--shape", "seq"], "--shape"),
+        (["run", "tiny-bert", "--shape", "seq=8", "--seq", "16"], "give one of them"),
         (["run", "tiny-bert", "--quick", "--publish"], "exclude each other"),
         (["run", "no-such-suite.yaml"], "no-such-suite.yaml"),
         (["run", "--resume"], "No interrupted run"),
@@ -48,6 +49,10 @@ def test_wrong_input_is_one_sentence_and_exit_code_2(dyno, arguments: list[str],
     assert "Traceback" not in done.stderr
     assert done.stderr.startswith("Error: ")
     assert done.stdout == ""
+
+
+def test_the_version_can_be_asked_for(dyno) -> None:
+    assert dyno("--version").stdout.strip().count(".") == 2
 
 
 def test_debug_shows_the_traceback(dyno) -> None:
@@ -114,6 +119,7 @@ def test_an_interrupted_run_keeps_its_records_and_resumes(dyno, tmp_path: Path, 
         assert "Traceback" not in rest
     kept = json.loads(dyno("show", "--json").stdout)["records"]
     assert 2 <= len(kept) < 8
+    assert "started with other cases" in dyno("run", "tiny-vit", "--on", "cpu", "--resume").stderr
     resumed = dyno("run", "--resume", "--json")
     assert resumed.returncode == 0, resumed.stderr
     records = json.loads(dyno("show", "all", "--json").stdout)["records"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from modeldyno.core.metrics import Direction, metric
-from modeldyno.core.types import Provenance, Record, Status
+from modeldyno.core.types import Provenance, Record, Status, Verdict
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,9 @@ class Best:
     metric: str
     record: Record
     ties: tuple[Record, ...]
-    """Others whose 95 % interval overlaps the winner's."""
+    """Others that cannot be told from it: the 95 % intervals overlap, or one has none."""
+    doubtful: bool
+    """Whether the winner or any rival was measured under conditions that its passport does not call valid."""
 
 
 def best_per_model(records: Iterable[Record], name: str) -> tuple[Best, ...]:
@@ -49,12 +51,13 @@ def _takes_part(record: Record, name: str) -> bool:
 def _best(work: tuple[object, ...], name: str, group: list[Record]) -> Best:
     sign = -1.0 if metric(name).direction is Direction.MORE else 1.0
     winner, *others = sorted(group, key=lambda record: sign * (record.value(name) or 0.0))
-    return Best(work, name, winner, tuple(record for record in others if _overlap(winner, record, name)))
+    ties = tuple(record for record in others if _cannot_be_told_apart(winner, record, name))
+    doubtful = any(record.passport is None or record.passport.verdict is not Verdict.VALID for record in group)
+    return Best(work, name, winner, ties, doubtful)
 
 
-def _overlap(a: Record, b: Record, name: str) -> bool:
+def _cannot_be_told_apart(a: Record, b: Record, name: str) -> bool:
     first, second = a.metrics[name], b.metrics[name]
-    bounds = (first.low, first.high, second.low, second.high)
-    if any(bound is None for bound in bounds):
-        return False
-    return bool(first.low <= second.high and second.low <= first.high)  # type: ignore[operator]
+    if first.low is None or first.high is None or second.low is None or second.high is None:
+        return True
+    return first.low <= second.high and second.low <= first.high

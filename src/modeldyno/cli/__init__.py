@@ -18,6 +18,7 @@ def build() -> typer.Typer:
         name="dyno",
         help="Which hardware should run my model, did it get slower, and can I trust this number?",
         no_args_is_help=True,
+        invoke_without_command=True,
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,

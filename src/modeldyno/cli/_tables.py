@@ -39,24 +39,27 @@ def problem_table(records: Iterable[Record]) -> Table:
 
 def best_table(by_latency: Sequence[Best], by_throughput: Sequence[Best]) -> Table:
     """What to use for each model, precision and shape."""
-    columns = ["model", "precision", "shape", "lowest latency", "latency", "highest throughput", "throughput"]
+    columns = ["model", "precision", "shape", "lowest latency", "latency", "highest throughput", "throughput", "trust"]
     table = new_table("What to use", columns)
     throughputs = {best.work: best for best in by_throughput}
     for best in by_latency:
         case, other = best.record.case, throughputs.get(best.work)
-        cells = [case.model, case.precision, shape_text(case)]
-        table.add_row(*cells, *_choice(best), *(_choice(other) if other else ("-", "-")))
+        cells = [case.model, case.precision, _axes(case)]
+        trust = "ambiguous, repeat it" if best.doubtful else "valid"
+        table.add_row(*cells, *_choice(best), *(_choice(other) if other else ("-", "-")), trust)
     return table
 
 
 def _choice(best: Best) -> tuple[str, str]:
-    case = best.record.case
-    options = "".join(f" {name}={value}" for name, value in case.options.items())
-    name = f"{case.target} {case.runtime} batch {case.batch}{options}"
-    rivals = [r.case for r in best.ties if (r.case.target, r.case.runtime) != (case.target, case.runtime)]
-    if rivals:
-        name += f" (within error: {rivals[0].target} {rivals[0].runtime})"
+    name = _candidate(best.record.case)
+    if best.ties:
+        more = f" +{len(best.ties) - 1}" if len(best.ties) > 1 else ""
+        name += f" (within error: {_candidate(best.ties[0].case)}{more})"
     return name, metric_text(best.record, best.metric)
+
+
+def _candidate(case: Case) -> str:
+    return " ".join([case.target, case.runtime, f"batch {case.batch}", *_options(case)])
 
 
 def plan_table(cases: Iterable[tuple[Case, str]]) -> Table:
@@ -78,7 +81,16 @@ def _case_cells(case: Case) -> list[str]:
 
 
 def shape_text(case: Case) -> str:
+    """Sizes and options: what else tells cases apart."""
+    return " ".join([_axes(case), *_options(case)]).strip()
+
+
+def _axes(case: Case) -> str:
     return " ".join(f"{axis} {size}" for axis, size in case.shape.items())
+
+
+def _options(case: Case) -> list[str]:
+    return [f"{name}={value}" for name, value in case.options.items()]
 
 
 def metric_text(record: Record, name: str) -> str:

@@ -56,7 +56,7 @@ def run(
     store: StoreOption = None,
 ) -> None:
     """Measure models on the hardware here and keep every result."""
-    axes = {**({"seq": seq} if seq else {}), **_pairs(shape, "--shape")}
+    axes = _axes(seq, shape)
     block = {
         "on": on,
         "runtime": runtime,
@@ -99,6 +99,15 @@ def _settings(processes: int | None, samples: int | None, energy: bool | None) -
     if energy is not None:
         changes["energy_windows"] = 3 if energy else 0
     return changes
+
+
+def _axes(seq: str | None, shape: list[str] | None) -> dict[str, str]:
+    from modeldyno.core.errors import InputError
+
+    axes = _pairs(shape, "--shape")
+    if seq and "seq" in axes:
+        raise InputError("--seq and --shape seq=... say the same; give one of them.")
+    return axes | ({"seq": seq} if seq else {})
 
 
 def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
@@ -206,15 +215,22 @@ class _Job:
         from modeldyno.core.errors import InputError
         from modeldyno.store.query import Filter
 
+        others: list[Run] = []
         for run in self._store.runs() if self._store.path.exists() else []:
-            if run.host.host_id != wanted.host.host_id or (same_plan and run.plan_digest != wanted.plan_digest):
-                continue
-            if self._store.is_running(run):
+            if run.host.host_id != wanted.host.host_id or self._store.is_running(run):
                 continue
             records = self._store.records(Filter(run_id=(run.run_id,)))
-            if len({record.case for record in records}) < len(run.plan):
+            if len({record.case for record in records}) == len(run.plan):
+                continue
+            if not same_plan or run.plan_digest == wanted.plan_digest:
                 self.records = records
                 return run
+            others.append(run)
+        if others:
+            raise InputError(
+                f"The interrupted run was started with other cases or effort ({others[0].command}); "
+                "go on with it by --resume alone, or leave out --resume to start a new one."
+            )
         raise InputError("No interrupted run to go on with; leave out --resume to start a new one.")
 
     def show_plan(self, json: bool) -> None:
@@ -263,7 +279,15 @@ class _Job:
         throughput = best_per_model(self.records, "throughput_per_s")
         if json:
             picks = [
-                {"model": best.record.case.model, "metric": best.metric, "record_id": best.record.record_id}
+                {
+                    "model": best.record.case.model,
+                    "metric": best.metric,
+                    "value": best.record.value(best.metric),
+                    "case": best.record.case.label,
+                    "record_id": best.record.record_id,
+                    "ties": [record.record_id for record in best.ties],
+                    "doubtful": best.doubtful,
+                }
                 for best in latency + throughput
             ]
             records = [record.model_dump(mode="json") for record in self.records]

@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from modeldyno.core.errors import UnknownName
 
+SKEWED = 3.0
+"""One side of an interval so many times the other is told, not averaged."""
+
 
 class Direction(StrEnum):
     LESS = "less"
@@ -86,10 +89,15 @@ def significant(value: float, digits: int) -> str:
 
 
 def format_value(name: str, value: float, low: float | None = None, high: float | None = None) -> str:
-    """A value with unit and half-width of its interval, as people read it: `12.4 ms ± 0.2`."""
+    """A value with unit and half-width of its interval, as people read it: `12.4 ms ± 0.2`.
+
+    Where the value sits far from the middle of its interval, the bounds are given: `157.3 ms [147.1, 247.3]`."""
     row = METRICS.get(name)
     digits, unit = (row.digits, row.unit) if row else (4, "")
     text = f"{significant(value, digits)} {unit}".rstrip()
     if low is None or high is None:
         return text
+    below, above = value - low, high - value
+    if max(below, above) > SKEWED * max(min(below, above), (high - low) / 100):
+        return f"{text} [{significant(low, digits)}, {significant(high, digits)}]"
     return f"{text} ± {significant((high - low) / 2, 2)}"

@@ -52,11 +52,9 @@ def release() -> None:
 
 def check_weights(spec: ModelSpec, weights: Weights) -> None:
     if weights is Weights.PRETRAINED and not spec.has_checkpoint:
-        where = (spec.entry.hf_id if spec.entry else None) or spec.name
-        raise Unsupported(
-            f"there is no checkpoint of '{spec.name}' on this machine",
-            f"fetch it with 'hf download {where}', or use --weights random",
-        )
+        published = spec.entry.hf_id if spec.entry else spec.name
+        fetch = f"fetch it with 'hf download {published}', or " if published else "none is published; "
+        raise Unsupported(f"there is no checkpoint of '{spec.name}' on this machine", f"{fetch}use --weights random")
 
 
 def _class_of(spec: ModelSpec) -> Any:

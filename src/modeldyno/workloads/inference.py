@@ -58,7 +58,7 @@ class Inference:
             return self._invalid(bench, source, loaded, check)
         bench.note("measuring")
         samples, trust = self._sample(bench, loaded)
-        bench.note("memory, energy, profile")
+        bench.note("memory, energy where asked, profile")
         metrics = self._metrics(bench, source, loaded, first_ms, check)
         # Proof and profile come last: some runtimes load the model a second time for them.
         placement = proven(loaded.placement(), case.precision)

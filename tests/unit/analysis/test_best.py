@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from modeldyno.analysis.best import best_per_model
-from modeldyno.core.types import Case, Device, MetricValue, Record
+from modeldyno.core.types import Case, Device, MetricValue, Passport, Record, Verdict
 
 
 def record(platform: str, latency: float, half: float = 0.0, **changes: object) -> Record:
@@ -46,3 +46,17 @@ def test_what_is_not_a_real_measurement_takes_no_part(changes: dict[str, object]
     real = record("cpu", 5.0)
     (best,) = best_per_model([real, record("qnn", 0.1, **changes)], "latency_ms")
     assert best.record == real
+
+
+def test_without_an_interval_nothing_can_be_told_apart() -> None:
+    sure, unsure = record("cpu", 5.0, 0.1), record("cuda", 50.0)
+    blind = unsure.model_copy(update={"metrics": {"latency_ms": MetricValue(value=50.0)}})
+    (best,) = best_per_model([sure, blind], "latency_ms")
+    assert best.ties == (blind,)
+
+
+def test_noise_on_either_side_makes_the_choice_doubtful() -> None:
+    valid, ambiguous = Passport(verdict=Verdict.VALID), Passport(verdict=Verdict.AMBIGUOUS)
+    quiet, noisy = record("cpu", 5.0, passport=valid), record("cuda", 9.0, passport=ambiguous)
+    assert not best_per_model([quiet], "latency_ms")[0].doubtful
+    assert best_per_model([quiet, noisy], "latency_ms")[0].doubtful

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from modeldyno.core.errors import InputError, UnknownName
-from modeldyno.core.identity import digest, new_id
+from modeldyno.core.identity import digest, new_id, stable_id
 from modeldyno.core.metrics import METRICS, format_value, metric, significant
 from modeldyno.core.types import Case, Check, Device, Passport, Precision, Verdict
 
@@ -83,3 +85,17 @@ def test_passport_verdict_is_its_worst_check() -> None:
     assert Passport.of(()).verdict is Verdict.VALID
     assert Passport.of((good, doubt)).verdict is Verdict.AMBIGUOUS
     assert Passport.of((good, doubt)).concerns == (doubt,)
+
+
+def test_a_skewed_interval_shows_its_bounds() -> None:
+    assert format_value("latency_ms", 157.3, 147.1, 247.3) == "157.3 ms [147.1, 247.3]"
+    assert format_value("latency_ms", 12.4, 12.2, 12.6) == "12.4 ms ± 0.2"
+    assert format_value("latency_ms", 12.4, 12.4, 12.4) == "12.4 ms ± 0"
+
+
+def test_stable_ids_sort_by_their_moment_and_depend_on_all_parts() -> None:
+    early, late = datetime(2025, 3, 2, tzinfo=UTC), datetime(2025, 3, 3, tzinfo=UTC)
+    assert stable_id(early, "a", "b") == stable_id(early, "a", "b")
+    assert len({stable_id(early, "a", "b"), stable_id(early, "ab"), stable_id(early, "a", "c")}) == 3
+    assert stable_id(early, "z") < stable_id(late, "a")
+    assert len(stable_id(early)) == 26
