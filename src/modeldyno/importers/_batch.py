@@ -8,7 +8,8 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from modeldyno.core.cores import available_cores
@@ -17,9 +18,10 @@ from modeldyno.core.identity import new_id
 from modeldyno.core.types import Provenance, Record, Rejection, TestResult
 from modeldyno.importers import IMPORTERS
 from modeldyno.importers._document import Document, Unreadable, load
+from modeldyno.importers._evidence import is_round
 from modeldyno.importers._importer import Importer
 from modeldyno.importers._sheet import Sheet
-from modeldyno.store.spool import deposit
+from modeldyno.store.spool import Item, deposit
 from modeldyno.store.store import Store
 
 AUTO = "auto"
@@ -40,38 +42,59 @@ class FileReport:
     """Its content was imported before."""
     problem: str | None = None
     """Why nothing of it could be read."""
-    spooled: Path | None = None
+    times: tuple[tuple[float, str, str], ...] = ()
+    """Round times with run and platform: the file is held back until it is known whether others have the same."""
 
-    @property
-    def items(self) -> int:
-        return self.counts["records"] + self.counts["tests"]
+
+@dataclass(frozen=True)
+class Wanted:
+    """How to read files."""
+
+    format: str = AUTO
+    given: Mapping[str, str] = field(default_factory=dict)
+    """What the files do not say."""
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    """Which column holds what."""
+    constants: frozenset[float] = frozenset()
 
 
 def import_paths(
     store: Store,
     paths: Iterable[Path],
-    format_name: str = AUTO,
-    given: Mapping[str, str] | None = None,
+    wanted: Wanted | None = None,
     dry_run: bool = False,
     archive: Path | None = None,
     progress: Callable[[FileReport], None] = lambda _: None,
 ) -> list[FileReport]:
     """Import files and all files in folders. What is broken or unknown is reported and stays where it is."""
-    if format_name != AUTO:
-        IMPORTERS.get(format_name)
+    wanted = wanted or Wanted()
+    if wanted.format != AUTO:
+        IMPORTERS.get(wanted.format)
     files = list(_files(paths))
     spool = None if dry_run else store.spool
     known = _known(store)
-    reports = []
-    for report in _read_all(files, format_name, dict(given or {}), spool, known):
-        reports.append(report)
+    reports = {report.file: report for report in _read_all(files, wanted, spool, known)}
+    held = [report for report in reports.values() if report.times]
+    if held:
+        again = replace(wanted, constants=_constants(held))
+        reports |= {report.file: report for report in _read_all([report.file for report in held], again, spool, known)}
+    for report in reports.values():
         progress(report)
     if not dry_run:
         store.fold()
-        for report in reports:
+        for report in reports.values():
             if archive and (report.known or (report.format and not report.rejected)):
                 _move(report.file, archive)
-    return reports
+    return list(reports.values())
+
+
+def _constants(reports: Iterable[FileReport]) -> frozenset[float]:
+    """Round times that several runs or platforms share."""
+    places: dict[float, set[tuple[str, str]]] = {}
+    for report in reports:
+        for value, run, platform in report.times:
+            places.setdefault(value, set()).add((run, platform))
+    return frozenset(value for value, where in places.items() if len(where) > 1)
 
 
 def _files(paths: Iterable[Path]) -> Iterable[Path]:
@@ -91,48 +114,52 @@ def _known(store: Store) -> frozenset[str]:
     return frozenset(done.import_id for done in store.imports()) if store.path.exists() else frozenset()
 
 
-def _read_all(
-    files: list[Path], format_name: str, given: dict[str, str], spool: Path | None, known: frozenset[str]
-) -> Iterable[FileReport]:
-    arguments = [(file, format_name, given, spool, known) for file in files]
+def _read_all(files: list[Path], wanted: Wanted, spool: Path | None, known: frozenset[str]) -> Iterable[FileReport]:
+    read = partial(_read_one, wanted=wanted, spool=spool, known=known)
     workers = min(available_cores(), len(files))
     if workers < 2 or sum(file.stat().st_size for file in files) < SMALL:
-        yield from map(_read_one, arguments)
+        yield from map(read, files)
         return
     with ProcessPoolExecutor(workers) as pool:
-        yield from pool.map(_read_one, arguments)
+        yield from pool.map(read, files)
 
 
-def _read_one(arguments: tuple[Path, str, dict[str, str], Path | None, frozenset[str]]) -> FileReport:
+def _read_one(file: Path, wanted: Wanted, spool: Path | None, known: frozenset[str]) -> FileReport:
     """Read a file and leave what it yields in the spool, all of it or nothing."""
-    file, format_name, given, spool, known = arguments
     try:
         if hashlib.sha256(file.read_bytes()).hexdigest() in known:
             return FileReport(file, known=True)
         document = load(file)
     except (Unreadable, OSError) as error:
         return FileReport(file, problem=str(error))
-    importer = _importer(document, format_name)
+    importer = _importer(document, wanted.format)
     if importer is None:
         return FileReport(file, problem="it has none of the known shapes")
-    sheet = Sheet(document, importer.name, given)
+    sheet = Sheet(document, importer.name, wanted.given, wanted.mapping, wanted.constants)
     importer.read(document, sheet)
-    spooled = None
-    if spool is not None:
-        spooled = spool / f"{new_id()}.ndjson"
-        deposit(spooled, sheet.items)
-    return FileReport(file, importer.name, _counts(sheet), sheet.rejected, spooled=spooled)
+    items = sheet.items
+    times = _round_times(items) if getattr(importer, "reads_clocks", False) and not wanted.constants else ()
+    if spool is not None and not times:
+        deposit(spool / f"{new_id()}.ndjson", items)
+    return FileReport(file, importer.name, _counts(items), sheet.rejected, times=times)
+
+
+def _round_times(items: Iterable[Item]) -> tuple[tuple[float, str, str], ...]:
+    records = (item for item in items if isinstance(item, Record))
+    times = ((record.value("latency_ms"), record.run_id, record.case.platform) for record in records)
+    return tuple((float(f"{value:.12g}"), run, platform) for value, run, platform in times if value and is_round(value))
 
 
 def _importer(document: Document, format_name: str) -> Importer | None:
     if format_name != AUTO:
         return IMPORTERS.get(format_name)
-    return next((importer for importer in IMPORTERS.all() if importer.recognises(document)), None)
+    special_first = sorted(IMPORTERS.all(), key=lambda importer: getattr(importer, "general", False))
+    return next((importer for importer in special_first if importer.recognises(document)), None)
 
 
-def _counts(sheet: Sheet) -> Counter[str]:
+def _counts(items: Iterable[Item]) -> Counter[str]:
     counts: Counter[str] = Counter()
-    for item in sheet.items:
+    for item in items:
         if isinstance(item, Record | TestResult):
             kind = "records" if isinstance(item, Record) else "tests"
             counts[kind] += 1

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modeldyno.core.types import MetricValue
-from modeldyno.importers._words import truth_of
+from modeldyno.importers._words import number_of, truth_of
 
 SLACK = 0.25
 """How far latency and throughput of one row may disagree: they are often means of different windows."""
@@ -26,6 +26,27 @@ def check_rates(metrics: Mapping[str, MetricValue], batch: int) -> tuple[str, ..
         f"latency {latency.value:g} ms at batch {batch} means {expected:.4g} items/s, "
         f"but the throughput given is {rate.value:.4g}",
     )
+
+
+def is_round(value: float) -> bool:
+    """A time with at most two significant digits: a clock gives such a one now and then, a programmer always."""
+    return float(f"{value:.1e}") == float(f"{value:.12g}")
+
+
+def check_constants(metrics: Mapping[str, MetricValue], constants: frozenset[float]) -> tuple[str, ...]:
+    latency = metrics.get("latency_ms")
+    if latency and latency.value is not None and float(f"{latency.value:.12g}") in constants:
+        return (f"exactly {latency.value:g} ms stands in several unrelated results",)
+    return ()
+
+
+def per_step(metrics: Mapping[str, Any], batch: int) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Some tools give the latency of one item, some of one batch: the throughput tells which, and ours is per batch."""
+    latency, rate = number_of(metrics.get("latency_ms")), number_of(metrics.get("throughput_per_s"))
+    if batch == 1 or not latency or not rate or abs(rate * latency / 1000 - 1) > SLACK:
+        return dict(metrics), ()
+    note = f"the file gives {latency:g} ms per item at {rate:g} items/s; a step of {batch} takes {latency * batch:g} ms"
+    return {**metrics, "latency_ms": latency * batch}, (note,)
 
 
 def flagged(place: Any) -> tuple[str, ...]:

@@ -14,6 +14,11 @@ class Importer(Protocol):
     name: str
     about: str
     """What writes such files, for people."""
+    reads_clocks: bool = False
+    """Whether its times come from a clock with all digits, so that a round number in several places is no coincidence."""
+
+    general: bool = False
+    """Whether it takes what no other format recognises."""
 
     def recognises(self, document: Document) -> bool:
         """Whether the document has this shape. Looks at the content, never at the file's name; cheap."""

@@ -30,29 +30,44 @@ from modeldyno.core.types import (
     TestResult,
 )
 from modeldyno.importers._document import Document
-from modeldyno.importers._evidence import check_rates
+from modeldyno.importers._evidence import check_constants, check_rates
 from modeldyno.importers._words import number_of, platform_of, precision_of
-from modeldyno.models import architecture_of, find
+from modeldyno.models import Entry, architecture_of, find
 from modeldyno.store.spool import Item
 
 UNSTATED = "unstated"
 """What a file does not say, where a word is needed."""
 _NO_MODEL = {"", "unknown", "none", "null", "n/a", "model"}
 MAX_REJECTIONS = 1000
+LONGEST_MS = 1e9
+"""Eleven days: no step takes longer, a typing error does."""
 
 
 class Sheet:
     """All that one document yields."""
 
-    def __init__(self, document: Document, format_name: str, given: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        document: Document,
+        format_name: str,
+        given: Mapping[str, str] | None = None,
+        mapping: Mapping[str, str] | None = None,
+        constants: frozenset[float] = frozenset(),
+    ) -> None:
         self._document = document
         self._format = format_name
         self.given = dict(given or {})
         """What the user says about the file, for what it does not say itself."""
+        self.mapping = dict(mapping or {})
+        """Which column holds what, where a table does not use our words."""
+        self._constants = constants
+        """Round times that stand in several unrelated places."""
         self._items: list[Item] = []
         self._rejected: list[Rejection] = list(document.broken)
         self._rejected += document.table.broken if document.table else ()
         self._runs: dict[str, Run] = {}
+        self._moments: dict[str, datetime] = {}
+        """When each run began, by its id."""
 
     @property
     def items(self) -> list[Item]:
@@ -106,6 +121,7 @@ class Sheet:
                 effort="imported",
                 import_id=self._document.digest,
             )
+            self._moments[self._runs[key].run_id] = moment
         return self._runs[key].run_id
 
     def record(
@@ -119,7 +135,7 @@ class Sheet:
         workload: str = "inference",
         runtime: str | None = None,
         precision: str | None = None,
-        batch: Any = 1,
+        batch: Any = None,
         shape: Mapping[str, int] | None = None,
         options: Mapping[str, str | int | float | bool] | None = None,
         samples_ms: Sequence[float] = (),
@@ -143,6 +159,7 @@ class Sheet:
 
         `metrics` maps names of the metric table to numbers (also as text) or to `MetricValue`s. Rejects the row if the
         model or the platform is not named, if a number is not finite, or if an `ok` row has no metric at all."""
+        model, platform = model or self.given.get("model"), platform or self.given.get("platform")
         problem, values = self._checked_values(metrics or {}, status)
         known_platform = platform_of(str(platform)) if platform else None
         problem = self._identity_problem(model, platform, known_platform) or problem
@@ -157,13 +174,13 @@ class Sheet:
                 workload,
                 _model_name(str(model)),
                 known_platform,
-                runtime or UNSTATED,
-                precision_of(precision) if precision else UNSTATED,
-                int(batch),
+                runtime or self.given.get("runtime") or UNSTATED,
+                precision_of(precision or self.given.get("precision") or UNSTATED),
+                int(batch or self.given.get("batch") or 1),
                 tuple(sorted((shape or {}).items())),
                 tuple(sorted((options or {}).items())),
             )
-            claims = (*evidence, *check_rates(values, case.batch))
+            claims = (*evidence, *check_rates(values, case.batch), *check_constants(values, self._constants))
             moment = started_at or self._started(run)
             self._items.append(
                 Record(
@@ -176,7 +193,7 @@ class Sheet:
                     evidence=claims,
                     started_at=moment,
                     duration_s=duration_s,
-                    device=_device(known_platform, device, device_memory_mb, capability) if device else None,
+                    device=self._device(known_platform, device, device_memory_mb, capability),
                     model=_model(str(model), self._format, parameters, family, gflop),
                     placement=placement,
                     metrics=values,
@@ -206,6 +223,7 @@ class Sheet:
         log: str | None = None,
     ) -> None:
         """One test: whether something worked, without a measurement."""
+        model, platform = model or self.given.get("model"), platform or self.given.get("platform")
         known_platform = platform_of(str(platform)) if platform else None
         if problem := self._identity_problem(model, platform, known_platform):
             self.reject(place, problem)
@@ -232,8 +250,14 @@ class Sheet:
         except ValidationError as error:
             self.reject(place, _first_problem(error))
 
+    def _device(
+        self, platform: str, name: str | None, memory_mb: float | None, capability: str | None
+    ) -> Device | None:
+        known = name or self.given.get("device")
+        return _device(platform, known, memory_mb, capability) if known else None
+
     def _started(self, run: str) -> datetime:
-        return next(made.started_at for made in self._runs.values() if made.run_id == run)
+        return self._moments[run]
 
     def _identity_problem(self, model: Any, platform: Any, known_platform: str | None) -> str | None:
         if str(model or "").strip().lower() in _NO_MODEL:
@@ -249,7 +273,7 @@ class Sheet:
                 values[name] = given
             elif given is not None:
                 number = number_of(given)
-                if number is None or number < 0:
+                if number is None or number < 0 or (name.endswith("_ms") and number > LONGEST_MS):
                     return f"has {name} {given!r}, which is no such number", {}
                 values[name] = MetricValue(value=number)
         if status is Status.OK and not values:
@@ -303,7 +327,7 @@ def _device(platform: str, name: str, memory_mb: float | None, capability: str |
 
 @lru_cache(maxsize=65536)
 def _model(name: str, source: str, parameters: int | None, family: str | None, gflop: float | None) -> ModelInfo:
-    entry = find(name)
+    entry = _entry(name)
     return ModelInfo(
         name=_model_name(name),
         architecture=architecture_of(entry.config) if entry else None,
@@ -319,5 +343,12 @@ def _model(name: str, source: str, parameters: int | None, family: str | None, g
 @lru_cache(maxsize=65536)
 def _model_name(name: str) -> str:
     """The catalogue's name for it, so that results from elsewhere stand beside our own."""
-    entry = find(name)
+    entry = _entry(name)
     return entry.name if entry else name
+
+
+def _entry(name: str) -> Entry | None:
+    """The catalogue's entry of a full name; a short one such as `bert` may mean any model of its class."""
+    entry = find(name)
+    full = {entry.name, entry.hf_id, (entry.hf_id or "").split("/")[-1]} if entry else set()
+    return entry if name.lower() in {known.lower() for known in full if known} else None

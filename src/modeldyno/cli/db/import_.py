@@ -26,6 +26,12 @@ def import_(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="What the files do not say: model, platform, ...; repeatable."),
     ] = None,
+    mapping: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map", metavar="NAME=COLUMN[:UNIT]", help="Which column of a table holds what, e.g. latency_ms=t:s."
+        ),
+    ] = None,
     archive: Annotated[Path | None, typer.Option(help="Move files that were imported into this folder.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Read and report, store nothing.")] = False,
     json: JsonOption = False,
@@ -33,10 +39,11 @@ def import_(
 ) -> None:
     """Add results from elsewhere; what cannot be taken is reported and stays. Importing twice adds nothing."""
     from modeldyno.core.errors import JobError
-    from modeldyno.importers._batch import import_paths
+    from modeldyno.importers._batch import Wanted, import_paths
 
+    wanted = Wanted(format_name, _pairs("--set", given or []), _pairs("--map", mapping or []))
     opened = open_store(store)
-    reports = import_paths(opened, paths, format_name, _pairs(given or []), dry_run, archive)
+    reports = import_paths(opened, paths, wanted, dry_run, archive)
     if json:
         print_json({"store": str(opened.path), "files": [_document(report) for report in reports]})
     else:
@@ -45,13 +52,12 @@ def import_(
         raise JobError("Nothing could be imported; see docs/bring-your-results.md for the formats that can be.")
 
 
-def _pairs(given: list[str]) -> dict[str, str]:
+def _pairs(option: str, given: list[str]) -> dict[str, str]:
     from modeldyno.core.errors import InputError
 
-    pairs = dict(text.partition("=")[::2] for text in given)
     if bad := next((text for text in given if "=" not in text or text.startswith("=")), None):
-        raise InputError(f"--set {bad} is not KEY=VALUE; write for example --set model=bert-base-uncased.")
-    return pairs
+        raise InputError(f"{option} {bad} is not NAME=VALUE; write for example {option} model=name.")
+    return dict(text.partition("=")[::2] for text in given)
 
 
 def _document(report: FileReport) -> dict[str, Any]:
