@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from modeldyno.core.cores import available_cores
-from modeldyno.core.errors import InputError
+from modeldyno.core.errors import DynoError, InputError
 from modeldyno.core.identity import new_id
 from modeldyno.core.types import Provenance, Record, Rejection, TestResult
 from modeldyno.importers import IMPORTERS
@@ -25,6 +25,7 @@ from modeldyno.store.spool import Item, deposit
 from modeldyno.store.store import Store
 
 AUTO = "auto"
+FAULT = "this is a fault of the importer"
 SMALL = 4_000_000
 """Bytes of all files below which a pool of processes costs more than it saves."""
 
@@ -136,7 +137,12 @@ def _read_one(file: Path, wanted: Wanted, spool: Path | None, known: frozenset[s
     if importer is None:
         return FileReport(file, problem="it has none of the known shapes")
     sheet = Sheet(document, importer.name, wanted.given, wanted.mapping, wanted.constants)
-    importer.read(document, sheet)
+    try:
+        importer.read(document, sheet)
+    except DynoError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a plug-in's fault must not cost the other files
+        return FileReport(file, importer.name, problem=f"{FAULT} {importer.name}: {type(error).__name__}: {error}")
     items = sheet.items
     times = _round_times(items) if getattr(importer, "reads_clocks", False) and not wanted.constants else ()
     if spool is not None and not times:

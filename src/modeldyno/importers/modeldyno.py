@@ -6,7 +6,7 @@ from modeldyno.importers._document import Document
 from modeldyno.importers._sheet import Sheet
 from modeldyno.store.spool import from_document
 
-_KINDS = {"import", "run", "record", "test"}
+_KINDS = ("import", "run", "record", "test")
 
 
 class Modeldyno:
