@@ -56,7 +56,8 @@ class Wanted:
     """What the files do not say."""
     mapping: Mapping[str, str] = field(default_factory=dict)
     """Which column holds what."""
-    constants: frozenset[float] = frozenset()
+    constants: frozenset[float] | None = None
+    """Round times that stand in several places; None while that is not known yet."""
 
 
 def import_paths(
@@ -71,14 +72,14 @@ def import_paths(
     wanted = wanted or Wanted()
     if wanted.format != AUTO:
         IMPORTERS.get(wanted.format)
-    files = list(_files(paths))
     spool = None if dry_run else store.spool
-    known = _known(store)
-    reports = {report.file: report for report in _read_all(files, wanted, spool, known)}
+    reports = {report.file: report for report in _sorted_out(store, _files(paths))}
+    fresh = [report.file for report in reports.values() if not report.known and not report.problem]
+    reports |= {report.file: report for report in _read_all(fresh, wanted, spool)}
     held = [report for report in reports.values() if report.times]
     if held:
         again = replace(wanted, constants=_constants(held))
-        reports |= {report.file: report for report in _read_all([report.file for report in held], again, spool, known)}
+        reports |= {report.file: report for report in _read_all([report.file for report in held], again, spool)}
     for report in reports.values():
         progress(report)
     if not dry_run:
@@ -111,12 +112,21 @@ def _files(paths: Iterable[Path]) -> Iterable[Path]:
                 yield file
 
 
-def _known(store: Store) -> frozenset[str]:
-    return frozenset(done.import_id for done in store.imports()) if store.path.exists() else frozenset()
+def _sorted_out(store: Store, files: Iterable[Path]) -> Iterable[FileReport]:
+    """Which files are new; those whose content is in the store, or came before in this very import, are not."""
+    known = {done.import_id for done in store.imports()} if store.path.exists() else set()
+    for file in files:
+        try:
+            digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        except OSError as error:
+            yield FileReport(file, problem=f"it cannot be read: {error.strerror}")
+            continue
+        yield FileReport(file, known=digest in known)
+        known.add(digest)
 
 
-def _read_all(files: list[Path], wanted: Wanted, spool: Path | None, known: frozenset[str]) -> Iterable[FileReport]:
-    read = partial(_read_one, wanted=wanted, spool=spool, known=known)
+def _read_all(files: list[Path], wanted: Wanted, spool: Path | None) -> Iterable[FileReport]:
+    read = partial(_read_one, wanted=wanted, spool=spool)
     workers = min(available_cores(), len(files))
     if workers < 2 or sum(file.stat().st_size for file in files) < SMALL:
         yield from map(read, files)
@@ -125,18 +135,16 @@ def _read_all(files: list[Path], wanted: Wanted, spool: Path | None, known: froz
         yield from pool.map(read, files)
 
 
-def _read_one(file: Path, wanted: Wanted, spool: Path | None, known: frozenset[str]) -> FileReport:
+def _read_one(file: Path, wanted: Wanted, spool: Path | None) -> FileReport:
     """Read a file and leave what it yields in the spool, all of it or nothing."""
     try:
-        if hashlib.sha256(file.read_bytes()).hexdigest() in known:
-            return FileReport(file, known=True)
         document = load(file)
     except (Unreadable, OSError) as error:
         return FileReport(file, problem=str(error))
     importer = _importer(document, wanted.format)
     if importer is None:
         return FileReport(file, problem="it has none of the known shapes")
-    sheet = Sheet(document, importer.name, wanted.given, wanted.mapping, wanted.constants)
+    sheet = Sheet(document, importer.name, wanted.given, wanted.mapping, wanted.constants or frozenset())
     try:
         importer.read(document, sheet)
     except DynoError:
@@ -144,7 +152,7 @@ def _read_one(file: Path, wanted: Wanted, spool: Path | None, known: frozenset[s
     except Exception as error:  # noqa: BLE001 - a plug-in's fault must not cost the other files
         return FileReport(file, importer.name, problem=f"{FAULT} {importer.name}: {type(error).__name__}: {error}")
     items = sheet.items
-    times = _round_times(items) if getattr(importer, "reads_clocks", False) and not wanted.constants else ()
+    times = _round_times(items) if getattr(importer, "reads_clocks", False) and wanted.constants is None else ()
     if spool is not None and not times:
         deposit(spool / f"{new_id()}.ndjson", items)
     return FileReport(file, importer.name, _counts(items), sheet.rejected, times=times)

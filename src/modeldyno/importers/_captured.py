@@ -6,7 +6,7 @@ from typing import Any
 
 from modeldyno.core.types import Status
 from modeldyno.importers._evidence import mocked_output
-from modeldyno.importers._runs import as_text
+from modeldyno.importers._facts import as_text
 from modeldyno.importers._words import truth_of
 
 LOG_LIMIT = 20_000

@@ -19,6 +19,8 @@ from modeldyno.core.types import Rejection
 Row = dict[str, Any]
 _LOG = re.compile(r"\s*\[ ?[A-Za-z0-9]+[ /][^,\]]*\]")
 """Text that begins like `[Step 1/11]` or `[ INFO ]` is no JSON."""
+_NAME = re.compile(r"[A-Za-z_][\w .()/%#:-]*$")
+"""What can head a column."""
 
 
 class Unreadable(ValueError):
@@ -117,7 +119,12 @@ def _json_lines(text: str) -> tuple[tuple[tuple[int, Any], ...], tuple[Rejection
 def parse_json(text: str) -> Any:
     """Strict where Python is lenient: a key that stands twice is an error, for nobody knows which one is meant."""
     try:
-        return json.loads(text, object_pairs_hook=_no_twins)
+        data = json.loads(text, object_pairs_hook=_no_twins)
+        if "\\ud" in text.lower():
+            json.dumps(data, ensure_ascii=False).encode()
+        return data
+    except UnicodeEncodeError:
+        raise Unreadable("it holds half of a character (a lone surrogate)") from None
     except json.JSONDecodeError as error:
         raise Unreadable(f"it is not JSON: {error.msg} in line {error.lineno}, column {error.colno}") from None
     except RecursionError:
@@ -153,7 +160,7 @@ def _csv(text: str) -> Table | None:
     """A table with a heading of at least two columns; None for any other text."""
     heading = text.split("\n", 1)[0]
     delimiter = max(",;\t", key=heading.count)
-    if heading.count(delimiter) < 1 or not re.match(r'\s*"?[A-Za-z_]', heading):
+    if heading.count(delimiter) < 1:
         return None
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows: list[Row] = []
@@ -162,7 +169,7 @@ def _csv(text: str) -> Table | None:
     for number, cells in _numbered(reader, broken):
         if not columns:
             columns = tuple(cell.strip() for cell in cells)
-            if len(set(columns)) < len(columns) or not all(columns):
+            if len(set(columns)) < len(columns) or not all(map(_NAME.match, columns)):
                 return None
         elif len(cells) != len(columns):
             reason = f"has {len(cells)} cells where the heading has {len(columns)}"

@@ -13,18 +13,18 @@ SLACK = 0.25
 _FLAGS = ("is_simulated", "is_simulation", "simulated", "is_mock", "mock", "mocked", "is_fake")
 
 
-def check_rates(metrics: Mapping[str, MetricValue], batch: int) -> tuple[str, ...]:
-    """Latency of a step, median or mean, and items per second must be two ways to say the same thing."""
+def check_rates(metrics: Mapping[str, MetricValue], batch: int, in_flight: float | None) -> tuple[str, ...]:
+    """Steps of this length, so many at once, cannot give more items per second; None: nobody knows how many."""
     given = [metrics[name].value for name in ("latency_ms", "latency_mean_ms") if name in metrics]
     latencies = [value for value in given if value]
     rate = metrics["throughput_per_s"].value if "throughput_per_s" in metrics else None
-    if not latencies or not rate:
+    if not latencies or not rate or in_flight is None:
         return ()
-    expected = [batch * 1000 / latency for latency in latencies]
-    if any(abs(rate - value) <= SLACK * value for value in expected):
+    possible = in_flight * batch * 1000 / min(latencies)
+    if rate <= possible * (1 + SLACK):
         return ()
     return (
-        f"latency {latencies[0]:g} ms at batch {batch} means {expected[0]:.4g} items/s, "
+        f"steps of {min(latencies):g} ms at batch {batch}, {in_flight:g} at once, give at most {possible:.4g} items/s, "
         f"but the throughput given is {rate:.4g}",
     )
 

@@ -15,8 +15,7 @@ class Importer(Protocol):
     about: str
     """What writes such files, for people."""
     reads_clocks: bool = False
-    """Whether its times come from a clock with all digits, so that a round number in several places is no coincidence."""
-
+    """Whether its times have all digits of a clock, so that a round one in several places is no coincidence."""
     general: bool = False
     """Whether it takes what no other format recognises."""
 

@@ -113,7 +113,7 @@ class Sheet:
             self._runs[key] = Run(
                 run_id=stable_id(moment, self._document.digest, "run", key),
                 started_at=moment,
-                host=Host(host_id=digest(["imported", facts], 12), **facts),
+                host=_host(facts),
                 name=name,
                 command=command or f"import of {self._format}",
                 version=version or UNSTATED,
@@ -154,11 +154,13 @@ class Sheet:
         profile: Sequence[ProfileRow] = (),
         software: Mapping[str, str] | None = None,
         log: str | None = None,
+        in_flight: float | None = 1,
     ) -> None:
         """One result. A value that is None was not in the file and is left out; `latency_ms` is per step (batch).
 
         `metrics` maps names of the metric table to numbers (also as text) or to `MetricValue`s. Rejects the row if the
-        model or the platform is not named, if a number is not finite, or if an `ok` row has no metric at all."""
+        model or the platform is not named, if a number is not finite, or if an `ok` row has no metric at all.
+        `in_flight` is how many steps ran at once, None where nobody knows."""
         model, platform = model or self.given.get("model"), platform or self.given.get("platform")
         problem, values = self._checked_values(metrics or {}, status)
         known_platform = platform_of(str(platform)) if platform else None
@@ -166,8 +168,8 @@ class Sheet:
         if problem or known_platform is None:
             self.reject(place, problem or "names no platform")
             return
-        if samples_ms and (bad := next((s for s in samples_ms if not _is_duration(s)), None)) is not None:
-            self.reject(place, f"has a sample of {bad!r} ms")
+        if bad := [sample for sample in samples_ms if not _is_duration(sample)]:
+            self.reject(place, f"has a sample of {bad[0]!r} ms")
             return
         try:
             case = _case(
@@ -180,7 +182,7 @@ class Sheet:
                 tuple(sorted((shape or {}).items())),
                 tuple(sorted((options or {}).items())),
             )
-            claims = (*evidence, *check_rates(values, case.batch), *check_constants(values, self._constants))
+            claims = (*evidence, *check_rates(values, case.batch, in_flight), *check_constants(values, self._constants))
             moment = started_at or self._started(run)
             self._items.append(
                 Record(
@@ -269,16 +271,24 @@ class Sheet:
     def _checked_values(self, metrics: Mapping[str, Any], status: Status) -> tuple[str | None, dict[str, MetricValue]]:
         values: dict[str, MetricValue] = {}
         for name, given in metrics.items():
-            if isinstance(given, MetricValue):
-                values[name] = given
-            elif given is not None:
-                number = number_of(given)
-                if number is None or number < 0 or (name.endswith("_ms") and number > LONGEST_MS):
-                    return f"has {name} {given!r}, which is no such number", {}
-                values[name] = MetricValue(value=number)
+            if given is None:
+                continue
+            plain = given.value if isinstance(given, MetricValue) else given
+            number = number_of(plain)
+            if number is None or number < 0 or (name.endswith("_ms") and number > LONGEST_MS):
+                return f"has {name} {plain!r}, which is no such number", {}
+            values[name] = given if isinstance(given, MetricValue) else MetricValue(value=number)
         if status is Status.OK and not values:
             return "has no number", {}
         return None, values
+
+
+def _host(facts: dict[str, Any]) -> Host:
+    """The host of these facts; one that tells nonsense stays nameless."""
+    try:
+        return Host(host_id=digest(["imported", facts], 12), **facts)
+    except ValidationError:
+        return Host(host_id=digest(["imported", {}], 12))
 
 
 def _is_duration(value: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from modeldyno.core.types import Assertion, Status
 from modeldyno.importers._evidence import flagged
-from modeldyno.importers._runs import as_dict, as_text
+from modeldyno.importers._facts import as_dict, as_text
 from modeldyno.importers._sheet import Sheet
 from modeldyno.importers._words import moment_of, number_of, platform_of
 

@@ -85,7 +85,7 @@ def moment_of(value: Any) -> datetime | None:
     if isinstance(value, datetime):
         return value if value.tzinfo else value.replace(tzinfo=UTC)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return _since_epoch(float(value))
+        return _since_epoch(number_of(value))
     if not isinstance(value, str):
         return None
     text = value.strip()
@@ -94,12 +94,13 @@ def moment_of(value: Any) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        number = number_of(text)
-        return None if number is None else _since_epoch(number)
+        return _since_epoch(number_of(text))
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _since_epoch(number: float) -> datetime | None:
+def _since_epoch(number: float | None) -> datetime | None:
+    if number is None:
+        return None
     seconds = number / 1000 if number > 1e11 else number
     try:
         return datetime.fromtimestamp(seconds, UTC) if 1e8 < seconds < 1e10 else None

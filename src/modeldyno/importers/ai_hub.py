@@ -7,7 +7,7 @@ from typing import Any
 
 from modeldyno.core.types import Placement
 from modeldyno.importers._document import Document
-from modeldyno.importers._runs import as_dict, as_list, as_text
+from modeldyno.importers._facts import as_dict, as_list, as_text
 from modeldyno.importers._sheet import Sheet
 from modeldyno.importers._words import moment_of, number_of, truth_of
 

@@ -10,7 +10,7 @@ from typing import Any
 from modeldyno.core.types import MetricValue, Status
 from modeldyno.importers._document import Document
 from modeldyno.importers._evidence import flagged
-from modeldyno.importers._runs import as_dict, as_list, as_text, device_of, host_of
+from modeldyno.importers._facts import as_dict, as_list, as_text, device_of, host_of
 from modeldyno.importers._sheet import Sheet
 from modeldyno.importers._words import moment_of, number_of, platform_of, truth_of
 

@@ -8,7 +8,7 @@ from modeldyno.core.types import Status
 from modeldyno.importers._captured import evidence_of, log_of, reason_of, status_of
 from modeldyno.importers._document import Document
 from modeldyno.importers._evidence import flagged
-from modeldyno.importers._runs import as_dict, as_list, as_text
+from modeldyno.importers._facts import as_dict, as_list, as_text
 from modeldyno.importers._sheet import Sheet
 from modeldyno.importers._words import moment_of, truth_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from modeldyno.importers._document import Document
-from modeldyno.importers._runs import as_dict, as_list
+from modeldyno.importers._facts import as_dict, as_list
 from modeldyno.importers._sheet import Sheet
 
 

@@ -70,7 +70,7 @@ def _platform(row: dict[str, Any]) -> str | None:
 
 
 def _named(file: str) -> dict[str, str]:
-    """What the script's own file names tell and its columns do not: `benchmark-infer-amp-nhwc-pt112-cu113-rtx3090.csv`."""
+    """What the script's own file names tell and its columns do not: `...-infer-amp-nhwc-pt112-cu113-rtx3090.csv`."""
     name = file.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".csv")
     match = _FILE.search(name)
     if not match:

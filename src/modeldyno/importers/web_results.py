@@ -5,7 +5,7 @@ from __future__ import annotations
 from modeldyno.core.types import Status
 from modeldyno.importers._document import Document
 from modeldyno.importers._evidence import flagged
-from modeldyno.importers._runs import as_dict, as_text
+from modeldyno.importers._facts import as_dict, as_text
 from modeldyno.importers._sheet import Sheet
 from modeldyno.importers._words import moment_of, number_of, truth_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from modeldyno.importers._document import Document
-from modeldyno.importers._runs import as_dict
+from modeldyno.importers._facts import as_dict
 from modeldyno.importers._sheet import Sheet
 
 _SETTINGS = ({"batch_sizes", "hardware_types"}, {"known_models", "api_models"}, {"temperature_results"})

@@ -65,7 +65,7 @@ class TestSweeps:
         point = {"status": "completed", "latencies": [0.1], "avg_latency": 0.1, "throughput": 500.0}
         (record,) = read_json(tmp_path, sweep("cpu", {"batch_1": point})).records
         assert record.provenance is Provenance.SIMULATED
-        assert "10 items/s" in record.evidence[0]
+        assert "at most 10 items/s" in record.evidence[0]
 
     def test_what_cannot_be_placed_is_rejected_with_its_place(self, tmp_path: Path) -> None:
         points = {"fast": {"status": "completed"}, "batch_1": {"status": "completed", "latencies": ["x"]}}

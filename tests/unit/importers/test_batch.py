@@ -180,7 +180,7 @@ FUZZ = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCh
 def _survives(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "fuzzed"
     path.write_bytes(content)
-    report = _batch._read_one(path, Wanted(), None, frozenset())
+    report = _batch._read_one(path, Wanted(), None)
     assert report.problem or report.format
     assert _batch.FAULT not in (report.problem or "")
 

@@ -44,7 +44,7 @@ def test_a_latency_per_batch_stays(tmp_path: Path) -> None:
 
 
 def test_neither_is_a_contradiction(tmp_path: Path) -> None:
-    (record,) = read_json(tmp_path, [{**FLAT, "average_latency_ms": 1.0}]).records
+    (record,) = read_json(tmp_path, [{**FLAT, "average_latency_ms": 1000.0}]).records
     assert record.provenance is Provenance.SIMULATED
 
 

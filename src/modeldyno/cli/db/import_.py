@@ -87,7 +87,7 @@ def _print(reports: list[FileReport], dry_run: bool) -> None:
         print_table(table)
     known = sum(report.known for report in reports)
     if known:
-        print_line(f"{known} of {len(reports)} files were imported before; they added nothing.")
+        print_line(f"{known} of {len(reports)} files hold what is in the store already; they added nothing.")
     problems = [f"{r.file}: {r.problem}" for r in reports if r.problem]
     problems += [f"{r.file}, {x.place}: {x.reason}" for r in reports for x in r.rejected]
     for problem in problems[:SHOWN]:
