@@ -288,7 +288,7 @@ QUESTIONS = [
     ),
     Question(
         "raw samples of one record",
-        "SELECT host_ms FROM samples WHERE record_id = ?",
+        "SELECT samples[1].host_ms FROM records WHERE record_id = ?",
         lambda known: [known["record_id"]],
         lambda documents, known: [
             (d["samples"][0]["host_ms"],) for d in documents if d["record_id"] == known["record_id"]

@@ -31,7 +31,31 @@ def metrics_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-PAGES = {"cli.md": cli_page, "metrics.md": metrics_page}
+def schema_page() -> str:
+    """The tables and views of the store, asked of a database, in Markdown."""
+    from modeldyno.store.schema import describe
+
+    version, relations = describe()
+    lines = [
+        "# The store's tables",
+        "",
+        "Made by `python -m modeldyno.cli._reference docs`; a test keeps it true.",
+        "",
+        f"Schema {version}. Ask with `dyno db sql`; [store.md](store.md) says how. Begin with the view `results`. All",
+        "moments are in UTC. A `metric` is `STRUCT(value, low, high, n, note)`: write `latency_ms.value`.",
+        "",
+    ]
+    for relation in relations:
+        lines += [f"## {'View' if relation.is_view else 'Table'} `{relation.name}`", "", relation.meaning, ""]
+        lines += ["| column | type | key | meaning |", "|---|---|---|---|"]
+        for column in relation.columns:
+            kind = f"{column.type}{', required' if column.required else ''}"
+            lines.append(f"| `{column.name}` | {kind} | {column.key} | {column.meaning} |")
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+PAGES = {"cli.md": cli_page, "metrics.md": metrics_page, "schema.md": schema_page}
 
 
 def _commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:

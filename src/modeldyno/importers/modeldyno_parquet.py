@@ -9,11 +9,12 @@ from typing import Any
 
 from modeldyno.importers._document import Document, Row
 from modeldyno.importers._sheet import Sheet
+from modeldyno.store.read import passport_document
 from modeldyno.store.spool import Item, from_document
 
 _OWNERS = ("import", "run")
 _DOCUMENTS = {
-    "record": ("device", "model", "placement", "check", "passport", "profile", "software"),
+    "record": ("device", "model", "placement", "check", "profile", "software"),
     "case": ("shape", "options"),
 }
 """Fields that are JSON inside the columns."""
@@ -55,6 +56,7 @@ def _record(columns: dict[str, Any]) -> dict[str, Any]:
         {name: value for name, value in _test(columns).items() if name != "other_metrics"}
         | _parsed(columns, "record")
         | {"case": columns["case"] | _parsed(columns["case"], "case"), "metrics": known | others}
+        | {"passport": passport_document(columns["passport"])}
     )
 
 

@@ -16,7 +16,8 @@ from modeldyno.store.spool import Item, encode, kind_name, kind_of, read_spool
 if TYPE_CHECKING:
     import duckdb
 
-LONGEST_LINE = 1 << 30
+LINE = 1 << 20
+"""Room for a line, if none is longer: DuckDB sets as much memory aside."""
 METRIC = "STRUCT(value DOUBLE, low DOUBLE, high DOUBLE, n INTEGER, note VARCHAR)"
 SERIES = ("warmup_ms", "host_ms", "device_ms", "device_cold_ms", "cpu_ms", "wait_ms")
 
@@ -41,6 +42,7 @@ _CASE = (
 _SAMPLES = "process INTEGER, steps_per_sample INTEGER, stop VARCHAR, steady BOOLEAN, " + ", ".join(
     f"{name} DOUBLE[]" for name in SERIES
 )
+_PASSPORT = 'verdict VARCHAR, checks STRUCT(name VARCHAR, value JSON, "limit" JSON, verdict VARCHAR, advice VARCHAR)[]'
 _METRICS = ", ".join(f"{name} {METRIC}" for name in METRICS)
 
 KINDS = {
@@ -65,7 +67,7 @@ KINDS = {
         beside=f"case_key VARCHAR, series_id VARCHAR, device_id VARCHAR, other_metrics MAP(VARCHAR, {METRIC})",
         fields=f'record_id VARCHAR, run_id VARCHAR, "case" STRUCT({_CASE}), status VARCHAR, reason VARCHAR, '
         "remedy VARCHAR, provenance VARCHAR, evidence VARCHAR[], started_at VARCHAR, duration_s DOUBLE, device JSON, "
-        f'model JSON, placement JSON, "check" JSON, passport JSON, metrics STRUCT({_METRICS}), '
+        f'model JSON, placement JSON, "check" JSON, passport STRUCT({_PASSPORT}), metrics STRUCT({_METRICS}), '
         f"samples STRUCT({_SAMPLES})[], profile JSON, software JSON, log VARCHAR",
     ),
     "test": Kind(
@@ -92,25 +94,35 @@ def fold_file(connection: duckdb.DuckDBPyConnection, path: Path) -> Folded:
     """All of a file in one transaction. A line that cannot be read or placed is left out and told of."""
     import duckdb
 
-    kinds = _kinds_if_all_whole(path)
-    if kinds is not None:
+    lines = _looked_over(path)
+    if lines is not None:
         try:
-            return _load(connection, path, kinds)
+            return _load(connection, path, lines)
         except duckdb.Error:
             pass  # some line is not what it seems: look at each
     return _fold_line_by_line(connection, path)
 
 
-def _kinds_if_all_whole(path: Path) -> set[str] | None:
-    """The kinds of lines in the file, or None when some line is torn or was not written by this version."""
+@dataclass(frozen=True)
+class Lines:
+    """What a file holds, at a glance."""
+
+    kinds: frozenset[str]
+    longest: int
+
+
+def _looked_over(path: Path) -> Lines | None:
+    """The kinds and sizes of the lines, or None when some line is torn or was not written by this version."""
     kinds: set[str] = set()
+    longest = 0
     with path.open("rb") as file:
         for line in file:
             kind = kind_of(line) if line.endswith(b"\n") else None
             if kind is None:
                 return None
             kinds.add(kind)
-    return kinds
+            longest = max(longest, len(line))
+    return Lines(frozenset(kinds), longest)
 
 
 def _fold_line_by_line(connection: duckdb.DuckDBPyConnection, path: Path) -> Folded:
@@ -123,9 +135,11 @@ def _fold_line_by_line(connection: duckdb.DuckDBPyConnection, path: Path) -> Fol
     with tempfile.TemporaryDirectory(prefix="dyno-fold-") as folder:
         sound = Path(folder) / "sound.ndjson"
         for items in _all_then_each(found.items):
-            sound.write_bytes(b"".join(map(encode, items)))
+            encoded = [encode(item) for item in items]
+            sound.write_bytes(b"".join(encoded))
             try:
-                folded = _load(connection, sound, set(KINDS))
+                lines = Lines(frozenset(map(kind_name, items)), max(map(len, encoded)))
+                folded = _load(connection, sound, lines)
             except duckdb.Error as error:
                 if len(items) == 1:
                     problems.append(f"{_name(items[0])}: {str(error).splitlines()[0]}")
@@ -149,14 +163,14 @@ def _name(item: Item) -> str:
     return f"{kind} {getattr(item, KINDS[kind].key)}"
 
 
-def _load(connection: duckdb.DuckDBPyConnection, path: Path, kinds: set[str]) -> Folded:
+def _load(connection: duckdb.DuckDBPyConnection, path: Path, lines: Lines) -> Folded:
     new: Counter[str] = Counter()
     problems: list[str] = []
     connection.execute("BEGIN")
     try:
         for name, kind in KINDS.items():
-            if name in kinds:
-                _stage(connection, path, name, kind)
+            if name in lines.kinds:
+                _stage(connection, path, name, kind, lines.longest)
                 problems += _drop_orphans(connection, name, kind)
                 new[name] = _count(connection)
                 if new[name]:
@@ -169,8 +183,9 @@ def _load(connection: duckdb.DuckDBPyConnection, path: Path, kinds: set[str]) ->
     return Folded(new, tuple(problems))
 
 
-def _stage(connection: duckdb.DuckDBPyConnection, path: Path, name: str, kind: Kind) -> None:
+def _stage(connection: duckdb.DuckDBPyConnection, path: Path, name: str, kind: Kind, longest: int) -> None:
     """The items of this kind that the database does not have yet, each once."""
+    room = max(LINE, longest + 1)
     types = {"kind": "VARCHAR", "data": f"STRUCT({kind.fields})"}
     types |= dict(column.split(" ", 1) for column in _columns(kind.beside))
     connection.execute(
@@ -178,7 +193,7 @@ def _stage(connection: duckdb.DuckDBPyConnection, path: Path, name: str, kind: K
         CREATE TEMP TABLE staged AS
             SELECT DISTINCT ON ({kind.key}) * FROM (
                 SELECT * EXCLUDE (kind, data), unnest(data)
-                FROM read_json(?, format = 'newline_delimited', maximum_object_size = {LONGEST_LINE}, columns = ?)
+                FROM read_json(?, format = 'newline_delimited', maximum_object_size = {room}, columns = ?)
                 WHERE kind = ?
             ) AS lines
             WHERE NOT EXISTS (SELECT 1 FROM {kind.table} AS known WHERE known.{kind.key} = lines.{kind.key})

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _CASE = ("workload", "platform", "runtime", "precision", "batch", "weights")
 _PLAIN = ("record_id", "run_id", "status", "reason", "remedy", "provenance", "evidence", "duration_s")
-_DOCUMENTS = ("device", "model", "placement", "passport")
+_DOCUMENTS = ("device", "model", "placement")
 
 
 def read_records(
@@ -32,12 +32,11 @@ def read_records(
     )
     rows.sort(key=lambda row: row["record_id"])
     chosen = [row["record_id"] for row in rows]
-    samples = _grouped(connection, "samples", "record_id", chosen)
     artifacts = _grouped(connection, "artifacts", "owner_id", chosen)
-    return [_record(row, samples.get(row["record_id"], []), artifacts.get(row["record_id"], [])) for row in rows]
+    return [_record(row, artifacts.get(row["record_id"], [])) for row in rows]
 
 
-def _record(row: dict[str, Any], samples: list[dict[str, Any]], artifacts: list[dict[str, Any]]) -> Record:
+def _record(row: dict[str, Any], artifacts: list[dict[str, Any]]) -> Record:
     case = {name: row[name] for name in _CASE} | {name: json.loads(row[name]) for name in ("shape", "options")}
     case |= {"model": row["case_model"], "index": row["device_index"]}
     kept = {artifact["kind"]: artifact["content"] for artifact in artifacts}
@@ -52,10 +51,23 @@ def _record(row: dict[str, Any], samples: list[dict[str, Any]], artifacts: list[
             "profile": json.loads(kept.get("profile", "[]")),
             "software": json.loads(row["software"]),
             "metrics": metrics | (row["other_metrics"] or {}),
-            "samples": sorted(samples, key=lambda row: row["process"]),
+            "samples": row["samples"],
+            "passport": passport_document(row["passport"]),
             "log": kept.get("log"),
         }
     )
+
+
+def passport_document(row: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What a check holds may be a number, a word or a truth value, and stands there as JSON."""
+    if row is None:
+        return None
+    checks = row["checks"] or ()
+    return row | {"checks": [check | {name: _loaded(check[name]) for name in ("value", "limit")} for check in checks]}
+
+
+def _loaded(text: str | None) -> Any:
+    return None if text is None else json.loads(text)
 
 
 def read_runs(connection: duckdb.DuckDBPyConnection, where: str, values: Sequence[Any]) -> list[Run]:

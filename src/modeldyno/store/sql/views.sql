@@ -19,6 +19,10 @@ CREATE OR REPLACE VIEW metrics AS
     FROM (SELECT record_id, unnest(map_entries(other_metrics)) AS entry FROM records WHERE other_metrics IS NOT NULL);
 COMMENT ON VIEW metrics IS 'One row per metric of a record, with its interval.';
 
+CREATE OR REPLACE VIEW samples AS
+    SELECT record_id, unnest(samples, recursive := true) FROM records;
+COMMENT ON VIEW samples IS 'Raw samples of a record, one row per process, in milliseconds per step.';
+
 CREATE OR REPLACE VIEW compatibility AS
     SELECT record_id AS outcome_id, r.run_id, c.model, c.platform, c.runtime, c.precision, r.status, r.reason, r.remedy,
         r.provenance, r.evidence, r.started_at

@@ -6,7 +6,12 @@ CREATE TEMP TABLE old_devices AS FROM devices;
 CREATE TEMP TABLE old_models AS FROM models;
 CREATE TEMP TABLE old_cases AS FROM cases;
 CREATE TEMP TABLE old_records AS FROM records;
-CREATE TEMP TABLE old_samples AS FROM samples;
+CREATE TEMP TABLE old_samples AS
+    SELECT record_id, list({
+        process: process, steps_per_sample: steps_per_sample, stop: stop, steady: steady, warmup_ms: warmup_ms,
+        host_ms: host_ms, device_ms: device_ms, device_cold_ms: device_cold_ms, cpu_ms: cpu_ms, wait_ms: wait_ms
+    } ORDER BY process) AS taken
+    FROM samples GROUP BY record_id;
 CREATE TEMP TABLE old_metrics AS
     SELECT record_id, map_from_entries(list((name, {value: value, low: low, high: high, n: n, note: note}))) AS found
     FROM metrics GROUP BY record_id;
@@ -100,7 +105,7 @@ CREATE TABLE cases (
 CREATE TYPE metric AS STRUCT (value DOUBLE, low DOUBLE, high DOUBLE, n INTEGER, note TEXT);
 
 CREATE TABLE records (
-    record_id TEXT PRIMARY KEY, -- sorts by time
+    record_id TEXT NOT NULL, -- sorts by time; kept unique by the fold, for a key here would be a sixth of the file
     run_id TEXT NOT NULL REFERENCES runs (run_id),
     case_key TEXT NOT NULL REFERENCES cases (case_key),
     series_id TEXT NOT NULL, -- the case on equal hardware
@@ -119,7 +124,22 @@ CREATE TABLE records (
     model JSON, -- with the operations of one step at this shape
     placement JSON,
     output_check JSON,
-    passport JSON,
+    passport STRUCT (
+        verdict TEXT,
+        checks STRUCT (name TEXT, value JSON, "limit" JSON, verdict TEXT, advice TEXT)[]
+    ),
+    samples STRUCT (
+        process INTEGER,
+        steps_per_sample INTEGER,
+        stop TEXT,
+        steady BOOLEAN, -- NULL: not known
+        warmup_ms DOUBLE[],
+        host_ms DOUBLE[],
+        device_ms DOUBLE[],
+        device_cold_ms DOUBLE[],
+        cpu_ms DOUBLE[],
+        wait_ms DOUBLE[]
+    )[] NOT NULL, -- raw, one entry per process
     software JSON NOT NULL,
     latency_ms metric,
     latency_mean_ms metric,
@@ -154,20 +174,6 @@ CREATE TABLE records (
     other_metrics MAP (TEXT, STRUCT (value DOUBLE, low DOUBLE, high DOUBLE, n INTEGER, note TEXT)) -- not in the metric table
 );
 CREATE INDEX records_of_series ON records (series_id);
-
-CREATE TABLE samples (
-    record_id TEXT NOT NULL REFERENCES records (record_id),
-    process INTEGER NOT NULL,
-    steps_per_sample INTEGER NOT NULL,
-    stop TEXT NOT NULL,
-    steady BOOLEAN, -- NULL: not known
-    warmup_ms DOUBLE[] NOT NULL,
-    host_ms DOUBLE[] NOT NULL,
-    device_ms DOUBLE[] NOT NULL,
-    device_cold_ms DOUBLE[] NOT NULL,
-    cpu_ms DOUBLE[] NOT NULL,
-    wait_ms DOUBLE[] NOT NULL
-);
 
 CREATE TABLE tests (
     test_id TEXT PRIMARY KEY,
@@ -214,8 +220,11 @@ INSERT INTO devices BY NAME SELECT * RENAME (fingerprint AS device_id) FROM old_
 INSERT INTO models BY NAME SELECT * RENAME (fingerprint AS model_id, name AS model_name) FROM old_models;
 INSERT INTO cases FROM old_cases;
 INSERT INTO records BY NAME
-    SELECT * EXCLUDE (log, profile, found, device_fingerprint, model_fingerprint),
+    SELECT * EXCLUDE (log, profile, found, taken, passport, device_fingerprint, model_fingerprint),
         device_fingerprint AS device_id, model_fingerprint AS model_id, []::TEXT[] AS evidence,
+        coalesce(taken, []) AS samples,
+        from_json(passport, '{"verdict": "VARCHAR", "checks": [{"name": "VARCHAR", "value": "JSON", "limit": "JSON",
+            "verdict": "VARCHAR", "advice": "VARCHAR"}]}') AS passport,
         left(sha256('["' || case_key || '",' || coalesce('"' || device_fingerprint || '"', 'null') || ']'), 16) AS series_id,
         found['latency_ms'] AS latency_ms, found['latency_mean_ms'] AS latency_mean_ms,
         found['latency_p90_ms'] AS latency_p90_ms, found['latency_p95_ms'] AS latency_p95_ms,
@@ -229,8 +238,7 @@ INSERT INTO records BY NAME
         found['memory_process_mb'] AS memory_process_mb, found['energy_j'] AS energy_j, found['power_w'] AS power_w,
         found['error_rel_l2'] AS error_rel_l2, found['compute_gflop'] AS compute_gflop,
         found['compute_rate_gflops'] AS compute_rate_gflops
-    FROM old_records LEFT JOIN old_metrics USING (record_id);
-INSERT INTO samples FROM old_samples;
+    FROM old_records LEFT JOIN old_metrics USING (record_id) LEFT JOIN old_samples USING (record_id);
 INSERT INTO artifacts SELECT record_id, 'log', log FROM old_records WHERE log IS NOT NULL;
 INSERT INTO artifacts SELECT record_id, 'profile', profile FROM old_records WHERE json_array_length(profile) > 0;
 DROP TABLE old_hosts;
