@@ -45,9 +45,10 @@ from modeldyno.core.types import (
 )
 from modeldyno.models import catalogue
 from modeldyno.store.database import connect
+from modeldyno.store.maintenance import vacuum
 from modeldyno.store.store import Store
 
-BATCH = 20_000
+BATCH = 100_000
 SERIES_LENGTH = 50
 SAMPLES = 100
 BEGIN = datetime(2024, 1, 1, tzinfo=UTC)
@@ -267,7 +268,7 @@ QUESTIONS = [
     Question(
         "scaling of one model",
         """SELECT c.batch, median(r.throughput_per_s.value) FROM records r JOIN cases c USING (case_key)
-           WHERE c.model = ? AND r.status = 'ok' GROUP BY c.batch ORDER BY c.batch""",
+           WHERE r.model = ? AND r.status = 'ok' GROUP BY c.batch ORDER BY c.batch""",
         lambda known: [known["model"]],
         lambda documents, known: sorted(
             (batch, statistics.median(found))
@@ -393,6 +394,8 @@ def growth(sizes: list[int], scratch: Path) -> None:
     for results in sizes:
         store = Store(scratch / f"{results}.duckdb")
         row = {"ingest s": fill(store, results, None), "size MB": store.path.stat().st_size / 1e6}
+        vacuum(store)
+        row["size MB after vacuum"] = store.path.stat().st_size / 1e6
         known = a_known_one(results)
         with connect(store.path, write=False) as connection:
             for question in QUESTIONS:

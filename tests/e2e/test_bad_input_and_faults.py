@@ -34,7 +34,7 @@ FAULTS = "fault-segfault,fault-none,fault-kill,fault-memory,fault-raise"
         (["run", "no-such-suite.yaml"], "no-such-suite.yaml"),
         (["run", "--resume"], "No interrupted run"),
         (["show"], "There is no store"),
-        (["show", "--metric", "latency"], "did you mean 'latency_ms'"),
+        (["show", "all", "--batch", "one"], "--batch one is no batch size"),
         (["models", "show", "nonsense"], "Unknown model"),
         (["models", "list", "--family", "text"], "text_generation"),
         (["detect", "--on", "tpu"], "known: cpu, cuda"),
@@ -117,7 +117,9 @@ def test_an_interrupted_run_keeps_its_records_and_resumes(dyno, tmp_path: Path, 
         assert process.returncode == 130
         assert "Go on with: dyno run --resume" in rest
         assert "Traceback" not in rest
-    kept = json.loads(dyno("show", "--json").stdout)["records"]
+    shown = dyno("show", "--json")
+    assert ("waited in" in shown.stderr) == (end is signal.SIGKILL), "what was mended is told"
+    kept = json.loads(shown.stdout)["records"]
     assert 2 <= len(kept) < 8
     assert "started with other cases" in dyno("run", "tiny-vit", "--on", "cpu", "--resume").stderr
     resumed = dyno("run", "--resume", "--json")

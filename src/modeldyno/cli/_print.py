@@ -27,6 +27,10 @@ def print_table(*renderables: RenderableType) -> None:
         _console().print(renderable)
 
 
+def print_note(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+
+
 def print_warning(text: str) -> None:
     sys.stderr.write(f"Warning: {text}\n")
 

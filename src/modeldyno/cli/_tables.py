@@ -19,13 +19,24 @@ _HEADINGS = {"latency_ms": "latency", "throughput_per_s": "throughput", "memory_
 
 
 def record_table(records: Iterable[Record], metrics: Sequence[str] = DEFAULT_METRICS) -> Table:
-    """Records that have numbers, one row each."""
+    """Records that have numbers, one row each; of several devices of one platform each is named."""
     headings = [_HEADINGS.get(name, name.replace("_", " ")) for name in metrics]
     table = new_table("Results", [*_case_headings(), *headings, "verdict"])
-    for record in records:
+    shown = list(records)
+    named = _need_names(shown)
+    for record in shown:
         values = (metric_text(record, name) for name in metrics)
-        table.add_row(*_case_cells(record.case), *values, verdict_text(record))
+        device = record.device.name if record.device and record.case.platform in named else ""
+        table.add_row(*_case_cells(record.case, device), *values, verdict_text(record))
     return table
+
+
+def _need_names(records: Sequence[Record]) -> set[str]:
+    """Platforms of which more than one kind of device is there, as after an import from another machine."""
+    devices: dict[str, set[str | None]] = {}
+    for record in records:
+        devices.setdefault(record.case.platform, set()).add(record.device.name if record.device else None)
+    return {platform for platform, names in devices.items() if len(names) > 1}
 
 
 def problem_table(records: Iterable[Record]) -> Table:
@@ -74,10 +85,17 @@ def _case_headings() -> list[str]:
     return ["model", "on", "runtime", "precision", "batch", "shape"] if has_room() else ["case"]
 
 
-def _case_cells(case: Case) -> list[str]:
+def _case_cells(case: Case, device: str = "") -> list[str]:
     if not has_room():
-        return [case.label]
-    return [case.model, case.target, case.runtime, case.precision, str(case.batch), shape_text(case)]
+        return [f"{case.label} · {device}" if device else case.label]
+    return [
+        case.model,
+        f"{case.target} {device}".strip(),
+        case.runtime,
+        case.precision,
+        str(case.batch),
+        shape_text(case),
+    ]
 
 
 def shape_text(case: Case) -> str:

@@ -6,22 +6,45 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from modeldyno.cli._filters import (
+    BatchOption,
+    FamilyOption,
+    ModelOption,
+    OnOption,
+    PrecisionOption,
+    ProvenanceOption,
+    RuntimeOption,
+    SinceOption,
+    StatusOption,
+    UntilOption,
+    WorkloadOption,
+    make_filter,
+)
 from modeldyno.cli._options import JsonOption, StoreOption, comma_list
-from modeldyno.cli._print import print_json, print_line, print_table
+from modeldyno.cli._print import print_json, print_line, print_note, print_table
 from modeldyno.cli._store import open_store
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from modeldyno.core.types import Passport, Record, Status
+    from modeldyno.core.types import Passport, Record
 
 
 def show(
     run: Annotated[str, typer.Argument(help="A run's id or its beginning, `latest`, or `all` runs.")] = "latest",
-    status: Annotated[str | None, typer.Option(help="Only ok, skipped, failed, invalid.")] = None,
-    model: Annotated[str | None, typer.Option(help="Only these models.")] = None,
-    on: Annotated[str | None, typer.Option("--on", help="Only these platforms.")] = None,
+    model: ModelOption = None,
+    on: OnOption = None,
+    family: FamilyOption = None,
+    runtime: RuntimeOption = None,
+    precision: PrecisionOption = None,
+    batch: BatchOption = None,
+    workload: WorkloadOption = None,
+    status: StatusOption = None,
+    provenance: ProvenanceOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
     metric: Annotated[str | None, typer.Option(help="Columns to show, e.g. latency_ms,energy_j.")] = None,
+    limit: Annotated[int, typer.Option(min=0, help="At most so many, the newest; 0 for all.")] = 500,
     profile: Annotated[bool, typer.Option("--profile", help="Show kernels, operators or layers by time.")] = False,
     passport: Annotated[bool, typer.Option("--passport", help="Show all that decides how far to trust it.")] = False,
     log: Annotated[bool, typer.Option("--log", help="Show the workers' last words.")] = False,
@@ -30,19 +53,15 @@ def show(
 ) -> None:
     """Show the records of a run, or of all runs."""
     from modeldyno.cli import _tables
-    from modeldyno.core import metrics
     from modeldyno.core.types import Status
-    from modeldyno.store.query import Filter
 
-    columns = [metrics.metric(name).name for name in comma_list(metric)] or list(_tables.DEFAULT_METRICS)
     opened = open_store(store)
-    chosen = Filter(
-        run_id=() if run == "all" else (opened.find_run(run).run_id,),
-        model=tuple(comma_list(model)),
-        platform=tuple(comma_list(on)),
-        status=tuple(_status(name) for name in comma_list(status)),
+    run_id = () if run == "all" else (opened.find_run(run).run_id,)
+    chosen = make_filter(
+        run_id, model, on, family, runtime, precision, batch, workload, status, provenance, since, until
     )
-    records = opened.records(chosen)
+    records = opened.records(chosen, None if json or not limit else limit)
+    columns = _columns(comma_list(metric), records)
     if json:
         print_json({"records": [record.model_dump(mode="json") for record in records]})
         return
@@ -54,17 +73,21 @@ def show(
         print_table(_tables.problem_table(problems))
     if not records:
         print_line("No record matches.")
+    elif len(records) == limit:
+        print_note(f"Only the newest {limit} are shown; --limit 0 shows all.")
     _details(records, profile, passport, log)
 
 
-def _status(name: str) -> Status:
-    from modeldyno.core.errors import UnknownName
-    from modeldyno.core.types import Status
+def _columns(wanted: list[str], records: list[Record]) -> list[str]:
+    """The metrics asked for; else the usual ones, or what there is where a benchmark of one's own has none of them."""
+    from modeldyno.cli._tables import DEFAULT_METRICS
+    from modeldyno.core.metrics import metric
 
-    try:
-        return Status(name)
-    except ValueError:
-        raise UnknownName("status", name, list(Status)) from None
+    present = list(dict.fromkeys(name for record in records for name in record.metrics))
+    if wanted:
+        return [name if name in present else metric(name).name for name in wanted]
+    usual = [name for name in DEFAULT_METRICS if name in present]
+    return list(DEFAULT_METRICS) if usual else present[:4]
 
 
 def _details(records: list[Record], profile: bool, passport: bool, log: bool) -> None:

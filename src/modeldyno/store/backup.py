@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modeldyno.core.errors import InputError, JobError
-from modeldyno.store.database import _is_outdated, _lock, connect
+from modeldyno.store.database import connect, is_outdated, locked
 from modeldyno.store.rewrite import tables
 from modeldyno.store.spool import PARTIAL
 from modeldyno.store.store import FoldReport, Store
@@ -88,7 +88,7 @@ def restore(path: Path, backup_file: Path, force: bool = False) -> Restored:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             counts = _unpacked(backup_file, partial)
-            with _lock(path, write=True):
+            with locked(path, write=True):
                 kept = _keep(path) if path.exists() else None
                 partial.replace(path)
         finally:
@@ -158,7 +158,7 @@ def _looked_at(database: Path, name: Path) -> dict[str, int]:
 
     try:
         with duckdb.connect(database, read_only=True) as connection:
-            _is_outdated(connection, name)  # refuses what is no store, or a newer one
+            is_outdated(connection, name)  # refuses what is no store, or a newer one
             return counts_of(connection)
     except duckdb.Error as error:
         reason = str(error).splitlines()[0]

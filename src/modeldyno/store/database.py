@@ -26,10 +26,10 @@ def connect(path: Path, write: bool) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection under the store's lock; readers share it, a writer has it alone.
 
     A store of an earlier schema is migrated first, by readers as well."""
-    with _lock(path, write):
-        connection = _open(path, write)
+    with locked(path, write):
+        connection = open_file(path, write)
         try:
-            outdated = _is_outdated(connection, path)
+            outdated = is_outdated(connection, path)
             if write and outdated:
                 _migrate(connection, path)
             if write or not outdated:
@@ -43,7 +43,7 @@ def connect(path: Path, write: bool) -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-def _open(path: Path, write: bool) -> duckdb.DuckDBPyConnection:
+def open_file(path: Path, write: bool) -> duckdb.DuckDBPyConnection:
     """Outside programs may hold DuckDB's own lock for a moment: wait for them too."""
     import duckdb
 
@@ -65,7 +65,7 @@ def _open(path: Path, write: bool) -> duckdb.DuckDBPyConnection:
 
 
 @contextmanager
-def _lock(path: Path, write: bool) -> Iterator[None]:
+def locked(path: Path, write: bool) -> Iterator[None]:
     lock = path.with_name(path.name + ".lock")
     try:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
@@ -78,7 +78,7 @@ def _lock(path: Path, write: bool) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _is_outdated(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
+def is_outdated(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
     import duckdb
 
     newest = max(_migrations())

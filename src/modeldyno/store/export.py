@@ -123,10 +123,8 @@ def _items(connection: duckdb.DuckDBPyConnection, everything: bool) -> Iterator[
         yield from reversed(read_runs(connection, "run_id = ANY(?)", [ids]))
     for ids in _ids(connection, "SELECT record_id FROM chosen_records ORDER BY record_id"):
         yield from read_records(connection, "r.record_id = ANY(?)", [ids])
-    wanted = set(_column(connection, "SELECT test_id FROM chosen_tests"))
-    for test in read_tests(connection) if wanted else ():
-        if test.test_id in wanted:
-            yield test
+    for ids in _ids(connection, "SELECT test_id FROM chosen_tests ORDER BY test_id"):
+        yield from read_tests(connection, "test_id = ANY(?)", [ids])
 
 
 def _column(connection: duckdb.DuckDBPyConnection, sql: str) -> list[str]:

@@ -53,10 +53,10 @@ def _version(path: Path) -> int:
     """The schema as it is, without migrating it."""
     import duckdb
 
-    from modeldyno.store.database import _lock, _open
+    from modeldyno.store.database import locked, open_file
 
-    with _lock(path, write=False):
-        connection = _open(path, write=False)
+    with locked(path, write=False):
+        connection = open_file(path, write=False)
         try:
             return version_of(connection)
         except duckdb.Error:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _CASE = ("workload", "platform", "runtime", "precision", "batch", "weights")
 _PLAIN = ("record_id", "run_id", "status", "reason", "remedy", "provenance", "evidence", "duration_s")
-_DOCUMENTS = ("device", "model", "placement")
+_DOCUMENTS = {"device": "device", "model": "model_info", "placement": "placement"}
+"""Fields of a record and the columns that hold them as JSON."""
 
 
 def read_records(
@@ -26,7 +27,7 @@ def read_records(
     limit = f"DESC LIMIT {newest:d}" if newest is not None else ""
     rows = _dicts(
         connection,
-        f"""SELECT r.*, c.* EXCLUDE (case_key, model), c.model AS case_model
+        f"""SELECT r.*, c.* EXCLUDE (case_key, model)
             FROM {RELATION} WHERE {where} ORDER BY r.record_id {limit}""",
         values,
     )
@@ -38,16 +39,16 @@ def read_records(
 
 def _record(row: dict[str, Any], artifacts: list[dict[str, Any]]) -> Record:
     case = {name: row[name] for name in _CASE} | {name: json.loads(row[name]) for name in ("shape", "options")}
-    case |= {"model": row["case_model"], "index": row["device_index"]}
+    case |= {"model": row["model"], "index": row["device_index"]}
     kept = {artifact["kind"]: artifact["content"] for artifact in artifacts}
     metrics = {name: row[name] for name in METRICS if row[name] is not None}
     return Record.model_validate(
         {name: row[name] for name in _PLAIN}
-        | {name: json.loads(row[name]) if row[name] else None for name in _DOCUMENTS}
+        | {name: _loaded(row[column]) for name, column in _DOCUMENTS.items()}
         | {
             "case": case,
             "started_at": row["started_at"].replace(tzinfo=UTC),
-            "check": json.loads(row["output_check"]) if row["output_check"] else None,
+            "check": _loaded(row["output_check"]),
             "profile": json.loads(kept.get("profile", "[]")),
             "software": json.loads(row["software"]),
             "metrics": metrics | (row["other_metrics"] or {}),
@@ -83,8 +84,9 @@ def read_runs(connection: duckdb.DuckDBPyConnection, where: str, values: Sequenc
     ]
 
 
-def read_tests(connection: duckdb.DuckDBPyConnection) -> list[TestResult]:
-    rows = _dicts(connection, "SELECT * FROM tests ORDER BY test_id", [])
+def read_tests(connection: duckdb.DuckDBPyConnection, where: str, values: Sequence[Any]) -> list[TestResult]:
+    """Whole test results, oldest first."""
+    rows = _dicts(connection, f"SELECT * FROM tests WHERE {where} ORDER BY test_id", values)
     chosen = [row["test_id"] for row in rows]
     assertions = _grouped(connection, "assertions", "test_id", chosen)
     logs = _grouped(connection, "artifacts", "owner_id", chosen)

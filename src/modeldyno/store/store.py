@@ -102,7 +102,7 @@ class Store:
     def tests(self) -> list[TestResult]:
         """All test results, oldest first."""
         with connect(self.existing(), write=False) as connection:
-            return read.read_tests(connection)
+            return read.read_tests(connection, "true", [])
 
     def imports(self) -> list[Import]:
         """All files that were imported, in that order."""

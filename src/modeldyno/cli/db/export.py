@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from modeldyno.cli._options import JsonOption, StoreOption, comma_list
+from modeldyno.cli._filters import ModelOption, OnOption, SinceOption, UntilOption, make_filter
+from modeldyno.cli._options import JsonOption, StoreOption
 from modeldyno.cli._print import print_json, print_line
 from modeldyno.cli._store import open_store
 
@@ -17,21 +18,17 @@ def export(
     format_name: Annotated[
         str, typer.Option("--format", help="parquet and json can be imported again; csv is the view `results`.")
     ] = "parquet",
-    model: Annotated[str | None, typer.Option(help="Only these models.")] = None,
-    on: Annotated[str | None, typer.Option("--on", help="Only these platforms.")] = None,
-    since: Annotated[str | None, typer.Option(help="Only from this moment on: 2026-11-15, or 7d ago.")] = None,
-    until: Annotated[str | None, typer.Option(help="Only before this moment.")] = None,
+    model: ModelOption = None,
+    on: OnOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
     json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Write the store, or a part of it, to files that others can read and `dyno db import` takes back whole."""
-    from modeldyno.cli.db._time import moment
     from modeldyno.store.export import export as write
-    from modeldyno.store.query import Filter
 
-    chosen = Filter(
-        model=tuple(comma_list(model)), platform=tuple(comma_list(on)), since=moment(since), until=moment(until)
-    )
+    chosen = make_filter(model=model, on=on, since=since, until=until)
     done = write(open_store(store).existing(), target, format_name, chosen)
     if json:
         print_json({"target": str(done.target), "format": format_name, "counts": dict(done.counts)})

@@ -2,7 +2,7 @@
 
 CREATE OR REPLACE VIEW results AS
     SELECT r.record_id, r.series_id, r.run_id, r.started_at, r.status, r.provenance, r.verdict,
-        c.workload, c.model, m.family, m.architecture, c.platform, d.name AS device, c.runtime, c.precision, c.batch,
+        c.workload, r.model, m.family, m.architecture, c.platform, d.name AS device, c.runtime, c.precision, c.batch,
         c.shape, c.options, {values}, r.reason, h.hostname, u.git_commit, u.import_id
     FROM records r
     JOIN cases c USING (case_key)
@@ -24,7 +24,7 @@ CREATE OR REPLACE VIEW samples AS
 COMMENT ON VIEW samples IS 'Raw samples of a record, one row per process, in milliseconds per step.';
 
 CREATE OR REPLACE VIEW compatibility AS
-    SELECT record_id AS outcome_id, r.run_id, c.model, c.platform, c.runtime, c.precision, r.status, r.reason, r.remedy,
+    SELECT record_id AS outcome_id, r.run_id, r.model, c.platform, c.runtime, c.precision, r.status, r.reason, r.remedy,
         r.provenance, r.evidence, r.started_at
     FROM records r JOIN cases c USING (case_key)
     UNION ALL BY NAME
@@ -41,7 +41,7 @@ CREATE OR REPLACE VIEW hardware_platforms AS
 COMMENT ON VIEW hardware_platforms IS 'Devices, and one row per platform for outcomes that met no device.';
 
 CREATE OR REPLACE VIEW performance_results AS
-    SELECT r.record_id AS result_id, r.run_id, coalesce(r.model_id, c.model) AS model_id,
+    SELECT r.record_id AS result_id, r.run_id, coalesce(r.model_id, r.model) AS model_id,
         coalesce(r.device_id, c.platform) AS hardware_id, c.workload AS test_case, c.batch AS batch_size, c.precision,
         (c.shape ->> 'seq')::INTEGER AS sequence_length, r.duration_s AS total_time_seconds,
         coalesce(r.latency_mean_ms.value, r.latency_ms.value) AS average_latency_ms,
@@ -52,8 +52,8 @@ CREATE OR REPLACE VIEW performance_results AS
 COMMENT ON VIEW performance_results IS 'Measured cases by the names of the plan.';
 
 CREATE OR REPLACE VIEW hardware_compatibility AS
-    SELECT r.record_id AS compatibility_id, r.run_id, coalesce(r.model_id, c.model) AS model_id,
-        coalesce(r.device_id, c.platform) AS hardware_id, c.model AS model_name, c.platform AS hardware_type,
+    SELECT r.record_id AS compatibility_id, r.run_id, coalesce(r.model_id, r.model) AS model_id,
+        coalesce(r.device_id, c.platform) AS hardware_id, r.model AS model_name, c.platform AS hardware_type,
         r.status = 'ok' AS is_compatible, r.reason AS error_message, r.remedy AS suggested_fix, r.provenance,
         r.started_at AS created_at
     FROM records r JOIN cases c USING (case_key)
@@ -65,8 +65,8 @@ CREATE OR REPLACE VIEW hardware_compatibility AS
 COMMENT ON VIEW hardware_compatibility IS 'Outcomes by the names of the plan.';
 
 CREATE OR REPLACE VIEW web_platform_results AS
-    SELECT r.record_id AS result_id, r.run_id, coalesce(r.model_id, c.model) AS model_id,
-        coalesce(r.device_id, c.platform) AS hardware_id, c.model AS model_name, c.platform,
+    SELECT r.record_id AS result_id, r.run_id, coalesce(r.model_id, r.model) AS model_id,
+        coalesce(r.device_id, c.platform) AS hardware_id, r.model AS model_name, c.platform,
         c.options ->> 'browser' AS browser, r.status = 'ok' AS success, r.load_ms.value AS load_time_ms,
         r.latency_ms.value AS inference_time_ms, r.memory_peak_mb.value AS memory_usage_mb,
         r.throughput_per_s.value AS throughput_items_per_second, r.reason AS error_message, r.provenance,
@@ -76,7 +76,7 @@ CREATE OR REPLACE VIEW web_platform_results AS
 COMMENT ON VIEW web_platform_results IS 'Records of browsers by the names of the plan.';
 
 CREATE OR REPLACE VIEW benchmark_runs AS
-    SELECT r.run_id || '/' || r.series_id AS id, min(r.started_at) AS timestamp, any_value(c.model) AS model_id,
+    SELECT r.run_id || '/' || r.series_id AS id, min(r.started_at) AS timestamp, any_value(r.model) AS model_id,
         any_value(coalesce(d.name, c.platform)) AS device, any_value(m.architecture) AS architecture_type,
         any_value(m.parameters) AS parameter_count, any_value(u.name) AS description
     FROM records r

@@ -23,12 +23,12 @@ INSERT OR IGNORE INTO models BY NAME
         model ->> 'size' AS size, model ->> 'weights' AS weights, model ->> 'source' AS source
     FROM staged WHERE model IS NOT NULL;
 
--- Neighbours of one series have times of one size, which take less room.
+-- Neighbours of one series are asked for together, and have times of one size, which take less room.
 INSERT INTO records BY NAME
-    SELECT * EXCLUDE ("case", "check", metrics, profile, log, started_at),
-        "check" AS output_check, "case"."index" AS device_index, model ->> 'fingerprint' AS model_id,
+    SELECT * EXCLUDE ("case", "check", model, metrics, profile, log, started_at),
+        "case".model AS model, model AS model_info, "check" AS output_check, "case"."index" AS device_index, model ->> 'fingerprint' AS model_id,
         passport.verdict AS verdict, started_at::TIMESTAMPTZ AT TIME ZONE 'UTC' AS started_at, unnest(metrics)
-    FROM staged ORDER BY series_id, record_id;
+    FROM staged ORDER BY staged."case".model, series_id, record_id;
 
 INSERT INTO artifacts SELECT record_id, 'log', log FROM staged WHERE log IS NOT NULL;
 

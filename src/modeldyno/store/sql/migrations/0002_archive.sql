@@ -109,6 +109,7 @@ CREATE TABLE records (
     run_id TEXT NOT NULL REFERENCES runs (run_id),
     case_key TEXT NOT NULL REFERENCES cases (case_key),
     series_id TEXT NOT NULL, -- the case on equal hardware
+    model TEXT NOT NULL, -- the case's, here as well because it is asked for most
     device_index INTEGER NOT NULL, -- which device of the platform was asked for
     device_id TEXT REFERENCES devices (device_id), -- the one that really ran
     model_id TEXT REFERENCES models (model_id),
@@ -121,7 +122,7 @@ CREATE TABLE records (
     duration_s DOUBLE NOT NULL,
     verdict TEXT CHECK (verdict IN ('valid', 'ambiguous', 'invalid')),
     device JSON, -- with driver, slot and details as they were then
-    model JSON, -- with the operations of one step at this shape
+    model_info JSON, -- with the operations of one step at this shape
     placement JSON,
     output_check JSON,
     passport STRUCT (
@@ -174,6 +175,7 @@ CREATE TABLE records (
     other_metrics MAP (TEXT, STRUCT (value DOUBLE, low DOUBLE, high DOUBLE, n INTEGER, note TEXT)) -- not in the metric table
 );
 CREATE INDEX records_of_series ON records (series_id);
+CREATE INDEX records_of_model ON records (model);
 
 CREATE TABLE tests (
     test_id TEXT PRIMARY KEY,
@@ -220,8 +222,9 @@ INSERT INTO devices BY NAME SELECT * RENAME (fingerprint AS device_id) FROM old_
 INSERT INTO models BY NAME SELECT * RENAME (fingerprint AS model_id, name AS model_name) FROM old_models;
 INSERT INTO cases FROM old_cases;
 INSERT INTO records BY NAME
-    SELECT * EXCLUDE (log, profile, found, taken, passport, device_fingerprint, model_fingerprint),
+    SELECT * EXCLUDE (log, profile, found, taken, passport, model, case_model, device_fingerprint, model_fingerprint),
         device_fingerprint AS device_id, model_fingerprint AS model_id, []::TEXT[] AS evidence,
+        case_model AS model, model AS model_info,
         coalesce(taken, []) AS samples,
         from_json(passport, '{"verdict": "VARCHAR", "checks": [{"name": "VARCHAR", "value": "JSON", "limit": "JSON",
             "verdict": "VARCHAR", "advice": "VARCHAR"}]}') AS passport,
@@ -238,7 +241,8 @@ INSERT INTO records BY NAME
         found['memory_process_mb'] AS memory_process_mb, found['energy_j'] AS energy_j, found['power_w'] AS power_w,
         found['error_rel_l2'] AS error_rel_l2, found['compute_gflop'] AS compute_gflop,
         found['compute_rate_gflops'] AS compute_rate_gflops
-    FROM old_records LEFT JOIN old_metrics USING (record_id) LEFT JOIN old_samples USING (record_id);
+    FROM (SELECT r.*, c.model AS case_model FROM old_records r JOIN old_cases c USING (case_key))
+    LEFT JOIN old_metrics USING (record_id) LEFT JOIN old_samples USING (record_id);
 INSERT INTO artifacts SELECT record_id, 'log', log FROM old_records WHERE log IS NOT NULL;
 INSERT INTO artifacts SELECT record_id, 'profile', profile FROM old_records WHERE json_array_length(profile) > 0;
 DROP TABLE old_hosts;
