@@ -60,7 +60,8 @@ def show(
     chosen = make_filter(
         run_id, model, on, family, runtime, precision, batch, workload, status, provenance, since, until
     )
-    records = opened.records(chosen, None if json or not limit else limit)
+    found = opened.records(chosen, None if json or not limit else limit + 1)
+    records = found if json or not limit else found[-limit:]
     columns = _columns(comma_list(metric), records)
     if json:
         print_json({"records": [record.model_dump(mode="json") for record in records]})
@@ -73,7 +74,7 @@ def show(
         print_table(_tables.problem_table(problems))
     if not records:
         print_line("No record matches.")
-    elif len(records) == limit:
+    elif len(records) < len(found):
         print_note(f"Only the newest {limit} are shown; --limit 0 shows all.")
     _details(records, profile, passport, log)
 

@@ -6,14 +6,14 @@ import hashlib
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from modeldyno.core.cores import available_cores
-from modeldyno.core.errors import DynoError, InputError
+from modeldyno.core.errors import DynoError, InputError, JobError
 from modeldyno.core.identity import new_id
 from modeldyno.core.types import Provenance, Record, Rejection, TestResult
 from modeldyno.importers import IMPORTERS
@@ -25,6 +25,7 @@ from modeldyno.store.spool import Item, deposit
 from modeldyno.store.store import Store
 
 AUTO = "auto"
+EMPTY = "without-results"
 FAULT = "this is a fault of the importer"
 SMALL = 4_000_000
 """Bytes of all files below which a pool of processes costs more than it saves."""
@@ -46,6 +47,12 @@ class FileReport:
     times: tuple[tuple[float, str, str], ...] = ()
     """Round times with run and platform: the file is held back until it is known whether others have the same."""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it is in the store."""
+        taken = self.counts["records"] + self.counts["tests"]
+        return not self.problem and not self.rejected and (self.known or taken > 0)
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -66,26 +73,25 @@ def import_paths(
     wanted: Wanted | None = None,
     dry_run: bool = False,
     archive: Path | None = None,
-    progress: Callable[[FileReport], None] = lambda _: None,
 ) -> list[FileReport]:
     """Import files and all files in folders. What is broken or unknown is reported and stays where it is."""
     wanted = wanted or Wanted()
     if wanted.format != AUTO:
         IMPORTERS.get(wanted.format)
     spool = None if dry_run else store.spool
-    reports = {report.file: report for report in _sorted_out(store, _files(paths))}
+    reports = {report.file: report for report in _sorted_out(store, _files(paths, store, archive))}
     fresh = [report.file for report in reports.values() if not report.known and not report.problem]
     reports |= {report.file: report for report in _read_all(fresh, wanted, spool)}
     held = [report for report in reports.values() if report.times]
     if held:
         again = replace(wanted, constants=_constants(held))
         reports |= {report.file: report for report in _read_all([report.file for report in held], again, spool)}
-    for report in reports.values():
-        progress(report)
     if not dry_run:
-        store.fold()
+        torn = store.fold().torn
+        if torn:
+            raise JobError(f"Not all could be imported: {torn[0]}")
         for report in reports.values():
-            if archive and (report.known or (report.format and not report.rejected)):
+            if archive and report.is_whole:
                 _move(report.file, archive)
     return list(reports.values())
 
@@ -99,22 +105,28 @@ def _constants(reports: Iterable[FileReport]) -> frozenset[float]:
     return frozenset(value for value, where in places.items() if len(where) > 1)
 
 
-def _files(paths: Iterable[Path]) -> Iterable[Path]:
+def _files(paths: Iterable[Path], store: Store, archive: Path | None) -> Iterable[Path]:
+    """All files below the paths, but for hidden ones, the store's own, and what is in the archive already."""
     seen: set[Path] = set()
+    own = [store.path.resolve(), store.spool.resolve(), *([archive.resolve()] if archive else [])]
     for path in paths:
         if not path.exists():
             raise InputError(f"There is no file {path}; check the path.")
         found = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
         for file in found:
             hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
-            if not hidden and file.resolve() not in seen:
+            inside = any(file.resolve() == place or place in file.resolve().parents for place in own)
+            if not hidden and not inside and file.resolve() not in seen:
                 seen.add(file.resolve())
                 yield file
 
 
 def _sorted_out(store: Store, files: Iterable[Path]) -> Iterable[FileReport]:
-    """Which files are new; those whose content is in the store, or came before in this very import, are not."""
-    known = {done.import_id for done in store.imports()} if store.path.exists() else set()
+    """Which files are new; those whose content is in the store, or came before in this very import, are not.
+
+    One that was rejected in part may be tried again: what is in the store already is not added twice."""
+    imports = store.imports() if store.path.exists() else []
+    known = {done.import_id for done in imports if not done.rejected}
     for file in files:
         try:
             digest = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -152,10 +164,16 @@ def _read_one(file: Path, wanted: Wanted, spool: Path | None) -> FileReport:
     except Exception as error:  # noqa: BLE001 - a plug-in's fault must not cost the other files
         return FileReport(file, importer.name, problem=f"{FAULT} {importer.name}: {type(error).__name__}: {error}")
     items = sheet.items
+    counts = _counts(items)
+    if not (counts["records"] or counts["tests"] or sheet.rejected or importer.name == EMPTY):
+        return FileReport(file, importer.name, problem="no result was found in it")
     times = _round_times(items) if getattr(importer, "reads_clocks", False) and wanted.constants is None else ()
     if spool is not None and not times:
-        deposit(spool / f"{new_id()}.ndjson", items)
-    return FileReport(file, importer.name, _counts(items), sheet.rejected, times=times)
+        try:
+            deposit(spool / f"{new_id()}.ndjson", items)
+        except OSError as error:
+            return FileReport(file, importer.name, problem=f"it could not be kept: {error.strerror}")
+    return FileReport(file, importer.name, counts, sheet.rejected, times=times)
 
 
 def _round_times(items: Iterable[Item]) -> tuple[tuple[float, str, str], ...]:

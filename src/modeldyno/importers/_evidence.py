@@ -43,11 +43,14 @@ def check_constants(metrics: Mapping[str, MetricValue], constants: frozenset[flo
 
 def per_step(metrics: Mapping[str, Any], batch: int) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Some tools give the latency of one item, some of one batch: the throughput tells which, and ours is per batch."""
-    latency, rate = number_of(metrics.get("latency_ms")), number_of(metrics.get("throughput_per_s"))
+    latency = number_of(metrics.get("latency_ms", metrics.get("latency_mean_ms")))
+    rate = number_of(metrics.get("throughput_per_s"))
     if batch == 1 or not latency or not rate or abs(rate * latency / 1000 - 1) > SLACK:
         return dict(metrics), ()
     note = f"the file gives {latency:g} ms per item at {rate:g} items/s; a step of {batch} takes {latency * batch:g} ms"
-    return {**metrics, "latency_ms": latency * batch}, (note,)
+    times = {name: value for name, value in metrics.items() if name.startswith("latency_") and name.endswith("_ms")}
+    scaled = {name: value * batch for name, given in times.items() if (value := number_of(given)) is not None}
+    return {**metrics, **scaled}, (note,)
 
 
 def flagged(place: Any) -> tuple[str, ...]:

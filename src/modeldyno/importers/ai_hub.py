@@ -7,7 +7,7 @@ from typing import Any
 
 from modeldyno.core.types import Placement
 from modeldyno.importers._document import Document
-from modeldyno.importers._facts import as_dict, as_list, as_text
+from modeldyno.importers._facts import MB, as_dict, as_list, as_text
 from modeldyno.importers._sheet import Sheet
 from modeldyno.importers._words import moment_of, number_of, truth_of
 
@@ -106,7 +106,7 @@ def _perf_row(name: Any, device: Any, runtime: str, values: dict[str, Any]) -> d
         "runtime": runtime.removeprefix("torchscript_onnx_"),
         "precision": values.get("precision"),
         "latency_ms": None if micros is None else micros / 1e3,
-        "mem_max_mb": None if most is None else most / 1e6,
+        "mem_max_mb": None if most is None else most / MB,
         "compute_unit": values.get("primary_compute_unit"),
         "job_id": values.get("job_id"),
         "layers_npu": layers.get("layers_on_npu"),

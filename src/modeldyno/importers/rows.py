@@ -29,8 +29,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "reason": ("reason", "error", "error_message"),
 }
 NUMBERS: dict[str, tuple[str, ...]] = {
-    "latency_ms": ("latency_ms", "median_latency_ms", "average_latency_ms", "step_time_ms", "inference_time_ms"),
-    "latency_mean_ms": ("latency_mean_ms", "mean_latency_ms", "avg_latency_ms"),
+    "latency_ms": ("latency_ms", "median_latency_ms", "step_time_ms", "inference_time_ms"),
+    "latency_mean_ms": ("latency_mean_ms", "mean_latency_ms", "avg_latency_ms", "average_latency_ms"),
     "throughput_per_s": (
         "throughput_per_s",
         "throughput_items_per_second",
@@ -46,7 +46,11 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "energy_j": ("energy_j",),
     "power_w": ("power_w",),
 }
-_UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3, "gb": 1024.0, "mb": 1.0, "kb": 1 / 1024}
+_UNITS = {
+    "_ms": {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3},
+    "_mb": {"kb": 1 / 1024, "mb": 1.0, "gb": 1024.0},
+}
+"""By the ending of a metric's name, the units it can be given in."""
 
 
 class Rows:
@@ -74,11 +78,14 @@ class Rows:
                 return row.get(mapping[field][0])
             return next((row[name] for name in FIELDS[field] if row.get(name) is not None), None)
 
-        status = said("status")
-        worked = status is None or truth_of(status) is not False
-        batch, seq = number_of(said("batch")), number_of(said("seq"))
-        numbers = _numbers(row, mapping)
-        values, notes = per_step(numbers, int(batch or 1)) if worked else ({}, ())
+        status, word = _status(said("status"))
+        sizes = {name: said(name) for name in ("batch", "seq")}
+        if bad := next((name for name, given in sizes.items() if given is not None and not _is_size(given)), None):
+            sheet.reject(place, f"has {bad} {sizes[bad]!r}, which is no size")
+            return
+        batch, seq = number_of(sizes["batch"]), number_of(sizes["seq"])
+        worked = status is Status.OK
+        values, notes = per_step(_numbers(row, mapping), int(batch or 1)) if worked else ({}, ())
         sheet.record(
             place,
             run=run,
@@ -92,12 +99,30 @@ class Rows:
             shape={} if seq is None else {"seq": int(seq)},
             family=as_text(row.get("model_family")),
             metrics=values,
-            status=Status.OK if worked else Status.FAILED,
-            reason=None if worked else (as_text(said("reason")) or f"its status is {status}"),
-            evidence=flagged(dict(row)),
+            status=status,
+            reason=None if worked else (as_text(said("reason")) or f"its status is {word}"),
+            evidence=(*flagged(dict(row)), *_said_to_be_made_up(row)),
             started_at=moment_of(said("started_at")),
             log="\n".join(notes) or None,
         )
+
+
+def _status(given: Any) -> tuple[Status, str]:
+    """Our own four words, or a word of success; any other means that it failed."""
+    word = "" if given is None else str(given).strip().lower()
+    if word in set(Status):
+        return Status(word), word
+    return (Status.OK if given is None or truth_of(given) is True else Status.FAILED), word
+
+
+def _is_size(given: Any) -> bool:
+    number = number_of(given)
+    return number is not None and number >= 1 and number == int(number)
+
+
+def _said_to_be_made_up(row: Mapping[str, Any]) -> tuple[str, ...]:
+    provenance = str(row.get("provenance") or "").lower()
+    return (f"the file says provenance: {provenance}",) if provenance in ("simulated", "predicted") else ()
 
 
 def _numbers(row: Mapping[str, Any], mapping: Mapping[str, tuple[str, float]]) -> dict[str, Any]:
@@ -123,9 +148,11 @@ def _target(name: str, text: str) -> tuple[str, float]:
     column, colon, unit = text.rpartition(":")
     if not colon:
         return text, 1.0
-    if unit.lower() not in _UNITS:
-        raise InputError(f"--map {name}={text} has the unit '{unit}'; known: {', '.join(_UNITS)}.")
-    return column, _UNITS[unit.lower()]
+    units = next((units for ending, units in _UNITS.items() if name.endswith(ending)), {})
+    if unit.lower() not in units:
+        known = ", ".join(units) or "none, it is taken as it is"
+        raise InputError(f"--map {name}={text} has the unit '{unit}'; for {name} these are known: {known}.")
+    return column, units[unit.lower()]
 
 
 def _rows(document: Document) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -92,13 +93,11 @@ class Folded:
 
 def fold_file(connection: duckdb.DuckDBPyConnection, path: Path) -> Folded:
     """All of a file in one transaction. A line that cannot be read or placed is left out and told of."""
-    import duckdb
-
     lines = _looked_over(path)
     if lines is not None:
         try:
             return _load(connection, path, lines)
-        except duckdb.Error:
+        except _line_faults():
             pass  # some line is not what it seems: look at each
     return _fold_line_by_line(connection, path)
 
@@ -127,8 +126,6 @@ def _looked_over(path: Path) -> Lines | None:
 
 def _fold_line_by_line(connection: duckdb.DuckDBPyConnection, path: Path) -> Folded:
     """Read with the full types; what the database refuses in spite of them is told of, too."""
-    import duckdb
-
     found = read_spool(path)
     new: Counter[str] = Counter()
     problems = [f"line {number}: {reason}" for number, reason in found.torn]
@@ -140,7 +137,7 @@ def _fold_line_by_line(connection: duckdb.DuckDBPyConnection, path: Path) -> Fol
             try:
                 lines = Lines(frozenset(map(kind_name, items)), max(map(len, encoded)))
                 folded = _load(connection, sound, lines)
-            except duckdb.Error as error:
+            except _line_faults() as error:
                 if len(items) == 1:
                     problems.append(f"{_name(items[0])}: {str(error).splitlines()[0]}")
                 continue
@@ -164,6 +161,8 @@ def _name(item: Item) -> str:
 
 
 def _load(connection: duckdb.DuckDBPyConnection, path: Path, lines: Lines) -> Folded:
+    import duckdb
+
     new: Counter[str] = Counter()
     problems: list[str] = []
     connection.execute("BEGIN")
@@ -178,9 +177,23 @@ def _load(connection: duckdb.DuckDBPyConnection, path: Path, lines: Lines) -> Fo
                 connection.execute("DROP TABLE staged")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        with contextlib.suppress(duckdb.Error):  # what went wrong may have ended the transaction already
+            connection.execute("ROLLBACK")
         raise
     return Folded(new, tuple(problems))
+
+
+def _line_faults() -> tuple[type[Exception], ...]:
+    """What a line can be blamed for; a full disk or want of memory is no fault of the lines."""
+    import duckdb
+
+    return (
+        duckdb.ConversionException,
+        duckdb.InvalidInputException,
+        duckdb.ConstraintException,
+        duckdb.OutOfRangeException,
+        duckdb.TypeMismatchException,
+    )
 
 
 def _stage(connection: duckdb.DuckDBPyConnection, path: Path, name: str, kind: Kind, longest: int) -> None:

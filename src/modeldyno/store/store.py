@@ -59,21 +59,33 @@ class Store:
         path = self.spool / f"{run.run_id}.ndjson"
         if not path.exists():
             return False
-        with unused(path) as idle:
-            return not idle
+        try:
+            with unused(path) as idle:
+                return not idle
+        except FileNotFoundError:  # folded in this very moment
+            return False
 
     def fold(self) -> FoldReport:
         """Move what the spool holds into the database; doing it twice changes nothing."""
         waiting = sorted(self.spool.glob("*.ndjson")) if self.spool.is_dir() else []
         if not waiting:
             return FoldReport()
+        import duckdb
+
         report = FoldReport()
         with connect(self.path, write=True) as connection:
             for path in waiting:
                 if not path.exists():  # another fold was here while this one waited for the lock
                     continue
                 with unused(path) as idle:
-                    folded = fold_file(connection, path)
+                    try:
+                        folded = fold_file(connection, path)
+                    except (duckdb.Error, OSError) as error:
+                        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+                        raise JobError(
+                            f"The results in {path} could not be brought into the store ({reason}); they stay there, "
+                            "free some space and run any command again."
+                        ) from None
                     report += FoldReport(folded.new, _retire(path, folded.problems) if idle else ())
         return report
 

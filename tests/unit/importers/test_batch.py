@@ -11,12 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from modeldyno.core.errors import InputError
-from modeldyno.core.types import Provenance
+from modeldyno.core.errors import InputError, JobError
+from modeldyno.core.types import Case, Host, Provenance, Record, Run, Status
 from modeldyno.importers import _batch
 from modeldyno.importers._batch import Wanted, import_paths
 from modeldyno.importers._document import Unreadable, load, parse_json
 from modeldyno.store.query import Filter
+from modeldyno.store.spool import encode
 from modeldyno.store.store import Store
 
 ROW = {"model": "gpt2", "platform": "cpu", "latency_ms": 3.25}
@@ -81,6 +82,42 @@ def test_only_files_without_rejections_move_to_the_archive(store: Store, tmp_pat
     assert sorted(path.name for path in (tmp_path / "archive").iterdir()) == ["good-2.json", "good.json"]
     assert not good.exists()
     assert flawed.exists()
+
+
+def test_what_was_rejected_can_be_tried_again_with_what_was_missing(store: Store, tmp_path: Path) -> None:
+    path = write(tmp_path / "in", "a.json", [ROW, {"model": "gpt2", "latency_ms": 1.5}])
+    (first,) = import_paths(store, [path])
+    (second,) = import_paths(store, [path], Wanted(given={"platform": "cuda"}))
+    assert (len(first.rejected), len(second.rejected)) == (1, 0)
+    assert sorted(record.case.platform for record in store.records(Filter())) == ["cpu", "cuda"]
+
+
+def test_a_shape_without_any_result_is_told_and_stays(store: Store, tmp_path: Path) -> None:
+    path = write(tmp_path / "in", "a.json", {"benchmarks": {"bert": {"latency_ms": 3.2, "platform": "cuda"}}})
+    (report,) = import_paths(store, [path], archive=tmp_path / "archive")
+    assert report.problem == "no result was found in it"
+    assert path.exists()
+
+
+def test_the_store_and_the_archive_are_not_imported(store: Store, tmp_path: Path) -> None:
+    run = Run(host=Host(host_id="h"), command="c", version="0")
+    writer = store.writer(run)
+    writer.append(run)
+    write(tmp_path / "done", "old.json", [ROW])
+    write(tmp_path, "new.json", [{**ROW, "latency_ms": 7.25}])
+    reports = import_paths(store, [tmp_path], archive=tmp_path / "done")
+    assert [report.file.name for report in reports] == ["new.json"]
+    assert (store.spool / f"{run.run_id}.ndjson").exists()
+    writer.close()
+
+
+def test_lines_without_their_run_are_no_import(store: Store, tmp_path: Path) -> None:
+    record = Record(run_id="nowhere", case=Case(model="m", platform="cpu", runtime="torch"), status=Status.FAILED)
+    path = tmp_path / "orphans.ndjson"
+    path.write_bytes(encode(record))
+    with pytest.raises(JobError, match="belongs to run nowhere"):
+        import_paths(store, [path], archive=tmp_path / "archive")
+    assert path.exists()
 
 
 def test_many_files_are_read_by_several_processes(

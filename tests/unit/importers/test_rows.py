@@ -32,7 +32,7 @@ def test_a_latency_per_item_becomes_one_per_step(tmp_path: Path) -> None:
     got = read_json(tmp_path, [FLAT])
     (record,) = got.records
     assert got.format == "rows"
-    assert record.value("latency_ms") == pytest.approx(152.8)
+    assert record.value("latency_mean_ms") == pytest.approx(152.8)
     assert "19.1 ms per item" in record.log
     assert (record.value("throughput_per_s"), record.value("memory_peak_mb")) == (52.4, 1536.2)
     assert (record.device.name, record.provenance) == ("Intel Core i9-12900K", Provenance.IMPORTED)
@@ -40,7 +40,35 @@ def test_a_latency_per_item_becomes_one_per_step(tmp_path: Path) -> None:
 
 def test_a_latency_per_batch_stays(tmp_path: Path) -> None:
     (record,) = read_json(tmp_path, [{**FLAT, "average_latency_ms": 152.7}]).records
-    assert record.value("latency_ms") == 152.7
+    assert record.value("latency_mean_ms") == 152.7
+
+
+def test_all_latencies_of_an_item_become_those_of_a_step(tmp_path: Path) -> None:
+    row = {"model": "m", "platform": "cpu", "batch": 8, "latency_ms": 2, "latency_p99_ms": 3, "throughput_per_s": 500}
+    (record,) = read_json(tmp_path, [row]).records
+    assert (record.value("latency_ms"), record.value("latency_p99_ms")) == (16, 24)
+
+
+@pytest.mark.parametrize(
+    ("word", "status"),
+    [("invalid", "invalid"), ("skipped", "skipped"), ("timeout", "failed"), ("OK", "ok"), ("passed", "ok")],
+)
+def test_words_for_the_outcome(tmp_path: Path, word: str, status: str) -> None:
+    (record,) = read_json(tmp_path, [{"model": "m", "platform": "cpu", "latency_ms": 1.5, "status": word}]).records
+    assert record.status.value == status
+    assert bool(record.metrics) == (status == "ok")
+
+
+def test_what_calls_itself_simulated_stays_so(tmp_path: Path) -> None:
+    row = {"model": "m", "platform": "cpu", "latency_ms": 1.5, "provenance": "predicted"}
+    (record,) = read_json(tmp_path, [row]).records
+    assert record.provenance is Provenance.SIMULATED
+
+
+@pytest.mark.parametrize("size", ["auto", 0, 2.5, -1])
+def test_a_batch_that_is_no_size_is_rejected(tmp_path: Path, size: object) -> None:
+    got = read_json(tmp_path, [{"model": "m", "platform": "cpu", "latency_ms": 1.5, "batch": size}])
+    assert (got.records, len(got.rejected)) == ([], 1)
 
 
 def test_neither_is_a_contradiction(tmp_path: Path) -> None:
@@ -84,7 +112,7 @@ def test_a_mapping_names_columns_and_units(tmp_path: Path) -> None:
     MEMBER.read(document, sheet)
     record = sheet.items[-1]
     assert (record.case.model, record.value("latency_ms"), record.value("memory_peak_mb")) == ("resnet18", 12.5, 1536.0)
-    for wrong in ({"speed": "secs"}, {"latency_ms": "secs:furlong"}):
+    for wrong in ({"speed": "secs"}, {"latency_ms": "secs:furlong"}, {"latency_ms": "secs:gb"}):
         with pytest.raises(InputError, match="known"):
             MEMBER.read(document, Sheet(document, "rows", {}, wrong))
 
@@ -154,7 +182,7 @@ class TestAiHub:
 """
         (record,) = read_text(tmp_path, text).records
         assert (record.case.model, record.case.runtime, record.value("latency_ms")) == ("Yolo", "tflite", 3.364)
-        assert record.value("memory_peak_mb") == 2.440984
+        assert record.value("memory_peak_mb") == 2440984 / 2**20
 
 
 @pytest.mark.parametrize(
