@@ -45,7 +45,6 @@ from modeldyno.core.types import (
 )
 from modeldyno.models import catalogue
 from modeldyno.store.database import connect
-from modeldyno.store.maintenance import vacuum
 from modeldyno.store.store import Store
 
 BATCH = 100_000
@@ -394,8 +393,6 @@ def growth(sizes: list[int], scratch: Path) -> None:
     for results in sizes:
         store = Store(scratch / f"{results}.duckdb")
         row = {"ingest s": fill(store, results, None), "size MB": store.path.stat().st_size / 1e6}
-        vacuum(store)
-        row["size MB after vacuum"] = store.path.stat().st_size / 1e6
         known = a_known_one(results)
         with connect(store.path, write=False) as connection:
             for question in QUESTIONS:

@@ -50,8 +50,7 @@ class FileReport:
     @property
     def is_whole(self) -> bool:
         """Whether all of it is in the store."""
-        taken = self.counts["records"] + self.counts["tests"]
-        return not self.problem and not self.rejected and (self.known or taken > 0)
+        return not self.problem and not self.rejected and (self.known or self.format != EMPTY)
 
 
 @dataclass(frozen=True)
@@ -164,8 +163,7 @@ def _read_one(file: Path, wanted: Wanted, spool: Path | None) -> FileReport:
     except Exception as error:  # noqa: BLE001 - a plug-in's fault must not cost the other files
         return FileReport(file, importer.name, problem=f"{FAULT} {importer.name}: {type(error).__name__}: {error}")
     items = sheet.items
-    counts = _counts(items)
-    if not (counts["records"] or counts["tests"] or sheet.rejected or importer.name == EMPTY):
+    if sheet.is_empty and importer.name != EMPTY:
         return FileReport(file, importer.name, problem="no result was found in it")
     times = _round_times(items) if getattr(importer, "reads_clocks", False) and wanted.constants is None else ()
     if spool is not None and not times:
@@ -173,7 +171,7 @@ def _read_one(file: Path, wanted: Wanted, spool: Path | None) -> FileReport:
             deposit(spool / f"{new_id()}.ndjson", items)
         except OSError as error:
             return FileReport(file, importer.name, problem=f"it could not be kept: {error.strerror}")
-    return FileReport(file, importer.name, counts, sheet.rejected, times=times)
+    return FileReport(file, importer.name, _counts(items), sheet.rejected, times=times)
 
 
 def _round_times(items: Iterable[Item]) -> tuple[tuple[float, str, str], ...]:

@@ -86,6 +86,11 @@ class Sheet:
         return [imported, *self._runs.values(), *self._items]
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing was found, not even something to reject."""
+        return not self._items and not self._rejected
+
+    @property
     def rejected(self) -> tuple[Rejection, ...]:
         return tuple(self._rejected)
 

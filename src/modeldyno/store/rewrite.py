@@ -18,9 +18,6 @@ from modeldyno.store.spool import PARTIAL
 if TYPE_CHECKING:
     import duckdb
 
-_ORDER = {"main.records": " ORDER BY model, series_id, record_id"}
-"""What is asked for together lies together."""
-
 
 def rewrite(connection: duckdb.DuckDBPyConnection, path: Path, keep: Mapping[str, str] | None = None) -> None:
     """Put a new file in the place of the one that `connection` has open for writing; use the connection no more.
@@ -68,8 +65,7 @@ def _fill(connection: duckdb.DuckDBPyConnection, fresh: Path, keep: Mapping[str,
     conditions = {name: keep.get(name.replace('"', ""), "true") for name in names}
     connection.execute("BEGIN")
     for name in names:
-        order = _ORDER.get(name.replace('"', ""), "")
-        connection.execute(f"INSERT INTO {new}.{name} SELECT * FROM {name} WHERE {conditions[name]}{order}")
+        connection.execute(f"INSERT INTO {new}.{name} SELECT * FROM {name} WHERE {conditions[name]}")
     connection.execute("COMMIT")
     connection.execute(f"CHECKPOINT {new}")
     connection.execute(f"DETACH {new}")
