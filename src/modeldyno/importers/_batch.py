@@ -13,9 +13,10 @@ from functools import partial
 from pathlib import Path
 
 from modeldyno.core.cores import available_cores
+from modeldyno.core.elsewhere import Rejection, TestResult
 from modeldyno.core.errors import DynoError, InputError, JobError
 from modeldyno.core.identity import new_id
-from modeldyno.core.types import Provenance, Record, Rejection, TestResult
+from modeldyno.core.types import Provenance, Record
 from modeldyno.importers import IMPORTERS
 from modeldyno.importers._document import Document, Unreadable, load
 from modeldyno.importers._evidence import is_round

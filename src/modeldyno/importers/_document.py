@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from modeldyno.core.types import Rejection
+from modeldyno.core.elsewhere import Rejection
 
 Row = dict[str, Any]
 _LOG = re.compile(r"\s*\[ ?[A-Za-z0-9]+[ /][^,\]]*\]")

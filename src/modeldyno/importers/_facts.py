@@ -15,6 +15,8 @@ MB = 2**20
 FUNCTION = "function"
 """Workload of tools that time any function."""
 _YEARS = range(1990, 2100)
+_IS_THE_HOST = ("cpu",)
+"""Platforms whose device is the host's own processor."""
 
 
 def as_dict(value: Any) -> Row:
@@ -93,11 +95,11 @@ def host_of(system: Any) -> dict[str, Any]:
 def device_of(system: Any, platform: str) -> tuple[str | None, float | None]:
     """Name and memory of the device that `system_info` gives for a platform."""
     facts = as_dict(system)
-    if platform == "cuda":
-        card = as_dict(next(iter(as_list(facts.get("cuda_devices"))), None))
-        return as_text(card.get("name")), number_of(scaled(card.get("total_memory_gb"), 1024))
-    name, cpu = as_text(facts.get("hostname")), as_text(facts.get("processor"))
-    return (f"{cpu} of {name}" if cpu and name else cpu), None
+    listed = as_dict(next(iter(as_list(facts.get(f"{platform}_devices"))), None))
+    if listed or platform not in _IS_THE_HOST:
+        return as_text(listed.get("name")), number_of(scaled(listed.get("total_memory_gb"), 1024))
+    name, processor = as_text(facts.get("hostname")), as_text(facts.get("processor"))
+    return (f"{processor} of {name}" if processor and name else processor), None
 
 
 def record_function(

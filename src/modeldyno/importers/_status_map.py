@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from modeldyno.core.types import Assertion, Status
+from modeldyno.core.elsewhere import Assertion
+from modeldyno.core.types import Status
 from modeldyno.importers._evidence import flagged
 from modeldyno.importers._facts import as_dict, as_text
 from modeldyno.importers._sheet import Sheet
@@ -157,7 +158,7 @@ def _read_example(
         return
     own = [*flagged(example), *(text[:120] for text in _texts(example.get("output")) if _is_made_up(text))]
     if seconds * 1e3 < NO_CALL_IS_SHORTER_MS:
-        own.append(f"{seconds * 1e6:.3g} us is shorter than any call of a model takes")
+        own.append(f"{seconds * 1e6:.3g} us is shorter than a call of a transformers model takes")
     kind = as_text(example.get("test_type"))
     sheet.record(
         place,

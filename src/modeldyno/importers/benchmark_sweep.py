@@ -53,7 +53,6 @@ class BenchmarkSweep:
             "run": run,
             "model": as_text(entry.get("model_name")) or model,
             "platform": as_text(entry.get("hardware")) or hardware,
-            "runtime": "openvino" if hardware == "openvino" else "torch" if as_text(entry.get("model_class")) else None,
             "family": as_text(entry.get("family")) or family,
             "started_at": moment_of(entry.get("timestamp")),
             "device": device,

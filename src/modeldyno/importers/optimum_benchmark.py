@@ -12,7 +12,7 @@ from modeldyno.importers._sheet import Sheet
 from modeldyno.importers._words import number_of
 
 _MEASURED = {"memory", "latency", "throughput"}
-_WORKLOADS = {"forward": "inference", "generate": "generate", "call": "call", "train": "training"}
+_WORKLOADS = {"forward": "inference", "generate": "generation", "call": "inference", "train": "training"}
 """The target of each scenario that is a step, and our word for the work."""
 _LATENCIES = {
     "latency_ms": "p50",
@@ -26,6 +26,9 @@ _OPTIONAL = ("max_process_vram", "max_reserved", "max_allocated")
 _J_PER_KWH = 3.6e6
 _MB = 1e6 / MB
 _RUNTIMES = {"pytorch": "torch"}
+_OF_BACKEND = {"openvino": "openvino"}
+"""Backends that are a platform, whatever device they are given."""
+_OF_AMD = {"cuda": "rocm"}
 _SHAPES = {"sequence_length": "seq"}
 
 
@@ -159,10 +162,10 @@ def _batch_of(report: Row, target: str) -> str | None:
 
 def _platform(backend: Row, environment: Row) -> str | None:
     """PyTorch calls the devices of ROCm `cuda` too."""
-    if backend.get("name") == "openvino":
-        return "openvino"
     device = as_text(backend.get("device"))
-    return "rocm" if device == "cuda" and (_gpu(environment) or "").upper().startswith("AMD") else device
+    if (_gpu(environment) or "").upper().startswith("AMD"):
+        device = _OF_AMD.get(device or "", device)
+    return _OF_BACKEND.get(as_text(backend.get("name")) or "", device)
 
 
 def _gpu(environment: Row) -> str | None:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
+from modeldyno.core.elsewhere import Import, TestResult
 from modeldyno.core.metrics import METRICS
-from modeldyno.core.types import Import, Record, Run, TestResult
+from modeldyno.core.types import Record, Run
 from modeldyno.store.query import RELATION
 
 if TYPE_CHECKING:

@@ -21,9 +21,10 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import to_json
 
+from modeldyno.core.elsewhere import Import, TestResult
 from modeldyno.core.errors import JobError
 from modeldyno.core.metrics import METRICS
-from modeldyno.core.types import Import, Record, Run, TestResult
+from modeldyno.core.types import Record, Run
 
 PARTIAL = ".partial"
 """Ending of a spool file that is being written as a whole; nothing in it was promised to anybody."""

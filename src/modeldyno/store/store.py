@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from modeldyno.core.elsewhere import Import, TestResult
 from modeldyno.core.errors import InputError, JobError
 from modeldyno.core.identity import new_id
-from modeldyno.core.types import Import, Record, Run, TestResult
+from modeldyno.core.types import Record, Run
 from modeldyno.store import read
 from modeldyno.store.database import connect
 from modeldyno.store.fold import fold_file

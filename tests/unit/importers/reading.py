@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from modeldyno.core.types import Record, Rejection, Run, TestResult
+from modeldyno.core.elsewhere import Rejection, TestResult
+from modeldyno.core.types import Record, Run
 from modeldyno.importers import IMPORTERS
 from modeldyno.importers._document import load
 from modeldyno.importers._sheet import Sheet

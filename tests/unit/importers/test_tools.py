@@ -141,7 +141,7 @@ def test_optimum_generation_counts_tokens_not_samples(tmp_path: Path) -> None:
         "decode": {**step, "throughput": {"unit": "tokens/s", "value": 19800.0}},
     }
     record = only(read(tmp_path, "optimum-benchmark", {"config": OPTIMUM["config"], "report": report}))
-    assert record.case.workload == "generate"
+    assert record.case.workload == "generation"
     assert record.provenance is Provenance.IMPORTED
     found = numbers(record)
     assert (found["first_token_ms"], found["tokens_per_s"]) == pytest.approx((20, 19800))

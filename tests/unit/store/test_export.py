@@ -10,25 +10,22 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from modeldyno.core.elsewhere import Assertion, Import, Rejection, TestResult
 from modeldyno.core.errors import InputError, JobError, UnknownName
 from modeldyno.core.types import (
-    Assertion,
     Case,
     Device,
     Host,
-    Import,
     MetricValue,
     ModelInfo,
     Passport,
     Placement,
     ProfileRow,
     Record,
-    Rejection,
     Run,
     Samples,
     Status,
     Stop,
-    TestResult,
 )
 from modeldyno.importers._batch import import_paths
 from modeldyno.store.export import FORMATS, export

@@ -18,19 +18,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from modeldyno.core.elsewhere import Assertion, TestResult
 from modeldyno.core.errors import InputError, JobError
-from modeldyno.core.types import (
-    Assertion,
-    Case,
-    Host,
-    MetricValue,
-    Provenance,
-    Record,
-    Run,
-    Samples,
-    Status,
-    TestResult,
-)
+from modeldyno.core.types import Case, Host, MetricValue, Provenance, Record, Run, Samples, Status
 from modeldyno.importers._batch import import_paths
 from modeldyno.store import rewrite as rewriting
 from modeldyno.store.backup import backup, restore

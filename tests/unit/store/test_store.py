@@ -34,6 +34,7 @@ from modeldyno.core.types import (
     Stop,
     Verdict,
 )
+from modeldyno.store import fold
 from modeldyno.store.database import connect
 from modeldyno.store.query import Filter
 from modeldyno.store.spool import SpoolWriter, decode, encode, read_spool
@@ -305,3 +306,21 @@ def test_foreign_keys_hold(store: Store) -> None:
     store.fold()
     with connect(store.path, write=True) as connection, pytest.raises(duckdb.ConstraintException):
         connection.execute("INSERT INTO assertions VALUES ('nobody', 'it works', true, NULL)")
+
+
+@pytest.mark.parametrize("fault", [duckdb.IOException, OSError])
+def test_a_fold_that_fails_for_no_fault_of_the_lines_leaves_them_waiting(
+    store: Store, monkeypatch: pytest.MonkeyPatch, fault: type[Exception]
+) -> None:
+    run = make_run()
+    keep(store, run, make_record(run))
+
+    def full(*_: object) -> None:
+        raise fault("No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fold, "_load", full)
+        with pytest.raises(JobError, match=r"No space left on device.*they stay there"):
+            store.fold()
+    assert not list(store.spool.glob("*.torn"))
+    assert store.fold().new["record"] == 1
