@@ -8,6 +8,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -47,11 +48,21 @@ class FileReport:
     """Why nothing of it could be read."""
     times: tuple[tuple[float, str, str], ...] = ()
     """Round times with run and platform: the file is held back until it is known whether others have the same."""
+    again: str | None = None
+    """The id of the import, when part of this file was rejected before."""
 
     @property
     def is_whole(self) -> bool:
         """Whether all of it is in the store."""
         return not self.problem and not self.rejected and (self.known or self.format != EMPTY)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What became of each file, and how much of it the store did not have before."""
+
+    files: tuple[FileReport, ...]
+    new: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -73,27 +84,37 @@ def import_paths(
     wanted: Wanted | None = None,
     dry_run: bool = False,
     archive: Path | None = None,
-) -> list[FileReport]:
+) -> Imported:
     """Import files and all files in folders. What is broken or unknown is reported and stays where it is."""
     wanted = wanted or Wanted()
     if wanted.format != AUTO:
         IMPORTERS.get(wanted.format)
     spool = None if dry_run else store.spool
     reports = {report.file: report for report in _sorted_out(store, _files(paths, store, archive))}
+    again = {report.file: report.again for report in reports.values() if report.again}
     fresh = [report.file for report in reports.values() if not report.known and not report.problem]
     reports |= {report.file: report for report in _read_all(fresh, wanted, spool)}
     held = [report for report in reports.values() if report.times]
     if held:
-        again = replace(wanted, constants=_constants(held))
-        reports |= {report.file: report for report in _read_all([report.file for report in held], again, spool)}
-    if not dry_run:
-        torn = store.fold().torn
-        if torn:
-            raise JobError(f"Not all could be imported: {torn[0]}")
-        for report in reports.values():
-            if archive and report.is_whole:
-                _move(report.file, archive)
-    return list(reports.values())
+        knowing = replace(wanted, constants=_constants(held))
+        reports |= {report.file: report for report in _read_all([report.file for report in held], knowing, spool)}
+    done = tuple(reports.values())
+    return Imported(done) if dry_run else Imported(done, _settle(store, done, again, archive))
+
+
+def _settle(
+    store: Store, reports: Iterable[FileReport], again: Mapping[Path, str], archive: Path | None
+) -> Counter[str]:
+    """Fold what was read; returns how much of it was new."""
+    folded = store.fold()
+    if folded.torn:
+        raise JobError(f"Not all could be imported: {folded.torn[0]}")
+    for report in reports:
+        if report.file in again and not report.problem:
+            store.renew_rejections(again[report.file], report.rejected)
+        if archive and report.is_whole:
+            _move(report.file, archive)
+    return folded.new
 
 
 def _constants(reports: Iterable[FileReport]) -> frozenset[float]:
@@ -127,13 +148,14 @@ def _sorted_out(store: Store, files: Iterable[Path]) -> Iterable[FileReport]:
     One that was rejected in part may be tried again: what is in the store already is not added twice."""
     imports = store.imports() if store.path.exists() else []
     known = {done.import_id for done in imports if not done.rejected}
+    in_part = {done.import_id for done in imports} - known
     for file in files:
         try:
             digest = hashlib.sha256(file.read_bytes()).hexdigest()
         except OSError as error:
             yield FileReport(file, problem=f"it cannot be read: {error.strerror}")
             continue
-        yield FileReport(file, known=digest in known)
+        yield FileReport(file, known=digest in known, again=digest if digest in in_part else None)
         known.add(digest)
 
 
@@ -143,8 +165,14 @@ def _read_all(files: list[Path], wanted: Wanted, spool: Path | None) -> Iterable
     if workers < 2 or sum(file.stat().st_size for file in files) < SMALL:
         yield from map(read, files)
         return
-    with ProcessPoolExecutor(workers) as pool:
-        yield from pool.map(read, files)
+    try:
+        with ProcessPoolExecutor(workers) as pool:
+            yield from pool.map(read, files)
+    except BrokenProcessPool:
+        raise JobError(
+            "A process that read files was killed, likely for want of memory; what was read is kept, import the rest "
+            "in smaller parts."
+        ) from None
 
 
 def _read_one(file: Path, wanted: Wanted, spool: Path | None) -> FileReport:

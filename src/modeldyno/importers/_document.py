@@ -59,7 +59,7 @@ class Document:
         """The outermost keys of a JSON object, or the columns of a table."""
         if self.table:
             return frozenset(self.table.columns)
-        return frozenset(self.data) if isinstance(self.data, dict) else frozenset()
+        return frozenset(map(str, self.data)) if isinstance(self.data, dict) else frozenset()
 
 
 def load(path: Path) -> Document:

@@ -57,7 +57,12 @@ class Asv:
             return
         metric, factor = kind
         values = cells.get("result")
-        for number, combination in enumerate(_combinations(cells.get("params"))):
+        try:
+            combinations = _combinations(cells.get("params"))
+        except ValueError as error:
+            sheet.reject(name, str(error))
+            return
+        for number, combination in enumerate(combinations):
             value = _item(values, number)
             status, reason = _outcome(value)
             label = f"{name}({', '.join(combination)})" if combination else name
@@ -123,10 +128,12 @@ def _kind(name: str) -> tuple[str, float] | None:
 
 
 def _combinations(params: Any) -> Iterator[tuple[str, ...]]:
-    """Of the parameters' values, in the order of the results."""
-    lists = params if isinstance(params, list) else []
-    if not all(isinstance(values, list) for values in lists) or math.prod(map(len, lists)) > _MAX_COMBINATIONS:
-        lists = []
+    """Of the parameters' values, in the order of the results; a ValueError says what is wrong with them."""
+    lists = [] if params is None else params
+    if not isinstance(lists, list) or not all(isinstance(values, list) for values in lists):
+        raise ValueError("its params are no list of lists of values")
+    if math.prod(map(len, lists)) > _MAX_COMBINATIONS:
+        raise ValueError(f"its params make more than {_MAX_COMBINATIONS} combinations")
     words = [[as_text(value) or "" for value in values] for values in lists]
     return itertools.product(*words)
 

@@ -105,11 +105,28 @@ def _type(statement: duckdb.Statement) -> str:
 
 def _answer(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> Answer:
     cursor = connection.execute(statement)
-    zoned = [name for name, kind, *_ in cursor.description if str(kind) == "TIMESTAMP WITH TIME ZONE"]
-    if zoned:  # DuckDB's Python cannot give these without another package: take them as text
-        texts = ", ".join(f"{quoted_name(name)}::VARCHAR AS {quoted_name(name)}" for name in zoned)
-        cursor = connection.execute(f"SELECT * REPLACE ({texts}) FROM query({quoted(statement.query)})")
-    return Answer(tuple(column[0] for column in cursor.description), _rows(cursor))
+    names = _unlike([name for name, *_ in cursor.description])
+    zoned = [str(kind) == "TIMESTAMP WITH TIME ZONE" for _, kind, *_ in cursor.description]
+    if any(zoned):  # DuckDB's Python cannot give these without another package: take them as text
+        columns = [quoted_name(name) for name in names]
+        chosen = ", ".join(f"{name}::VARCHAR" if zone else name for name, zone in zip(columns, zoned, strict=True))
+        cursor = connection.execute(
+            f"SELECT {chosen} FROM query({quoted(statement.query)}) AS answer({', '.join(columns)})"
+        )
+    return Answer(names, _rows(cursor))
+
+
+def _unlike(names: list[str]) -> tuple[str, ...]:
+    """Of columns with one name the later ones get a number, so that none hides another."""
+    seen: dict[str, None] = {}
+    for name in names:
+        number, unlike = 1, name
+        while unlike.lower() in seen:
+            number += 1
+            unlike = f"{name}_{number}"
+        seen[unlike.lower()] = None
+        names[len(seen) - 1] = unlike
+    return tuple(names)
 
 
 def _rows(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:

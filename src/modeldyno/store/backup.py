@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import hashlib
 import os
 import re
 import shutil
@@ -17,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from modeldyno.core.errors import InputError, JobError
 from modeldyno.store.database import connect, is_outdated, locked
+from modeldyno.store.durable import PARTIAL, sync
 from modeldyno.store.rewrite import tables
-from modeldyno.store.spool import PARTIAL
 from modeldyno.store.store import FoldReport, Store
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def backup(
     moment = now or datetime.now(UTC)
     with _sentences(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        file = _free_name(folder, path.stem, moment)
+        family = _family(path)
+        file = _free_name(folder, family, moment)
         copy, packed = (folder / f".{file.name}{ending}{PARTIAL}" for ending in (".copy", ""))
         try:
             counts = _copy(path, copy)
@@ -63,10 +65,11 @@ def backup(
             if _unpacked(packed, copy) != counts:
                 raise JobError(f"The backup in {folder} is not what the store holds; free some space and try again.")
             packed.replace(file)
+            sync(folder)
         finally:
             for partial in (copy, packed):
                 partial.unlink(missing_ok=True)
-        removed = tuple(_outlived(folder, path.stem, file, keep, older_than, moment))
+        removed = tuple(_outlived(folder, family, file, keep, older_than, moment))
         for old in removed:
             old.unlink()
     return Backup(file, counts, file.stat().st_size, removed)
@@ -111,6 +114,12 @@ def _sentences(place: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise JobError(f"Cannot write in {place}: {error.strerror}; free some space, or choose another.") from None
+
+
+def _family(path: Path) -> str:
+    """What the names of this store's backups begin with; stores of one name in two folders keep apart."""
+    place = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:6]
+    return f"{path.stem}-{place}"
 
 
 def _free_name(folder: Path, stem: str, moment: datetime, ending: str = ENDING) -> Path:
@@ -175,10 +184,10 @@ def _keep(path: Path) -> Path:
 
 
 def _outlived(
-    folder: Path, stem: str, new: Path, keep: int | None, older_than: timedelta | None, now: datetime
+    folder: Path, family: str, new: Path, keep: int | None, older_than: timedelta | None, now: datetime
 ) -> Iterator[Path]:
     """Backups of this store that may go: too many, or too old; with both limits too old, but for the newest few."""
-    dated = sorted(_dated(folder, stem), reverse=True)
+    dated = sorted(_dated(folder, family), reverse=True)
     for place, (moment, file) in enumerate(dated):
         surplus = keep is not None and place >= keep
         old = older_than is not None and moment < now - older_than
@@ -187,8 +196,8 @@ def _outlived(
             yield file
 
 
-def _dated(folder: Path, stem: str) -> Iterator[tuple[datetime, Path]]:
-    shape = re.compile(rf"{re.escape(stem)}-(\d{{8}}T\d{{6}}Z){re.escape(ENDING)}")
+def _dated(folder: Path, family: str) -> Iterator[tuple[datetime, Path]]:
+    shape = re.compile(rf"{re.escape(family)}-(\d{{8}}T\d{{6}}Z){re.escape(ENDING)}")
     for file in folder.iterdir():
         if match := shape.fullmatch(file.name):
             with contextlib.suppress(ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,8 +13,8 @@ from modeldyno.core.errors import DynoError
 from modeldyno.core.metrics import METRICS
 from modeldyno.store.ask import quoted_name
 from modeldyno.store.database import connect
+from modeldyno.store.durable import PARTIAL
 from modeldyno.store.rewrite import tables
-from modeldyno.store.spool import PARTIAL
 from modeldyno.store.store import Store
 
 if TYPE_CHECKING:
@@ -146,14 +147,12 @@ def _spool(store: Store) -> Iterator[Finding]:
 
 def _partials(store: Store, repair: bool) -> Iterator[Finding]:
     """What an interrupted command left half written, in the spool and beside the store."""
-    beside = store.path.parent.glob(f"{store.path.name}.*{PARTIAL}")
+    beside = store.path.parent.glob(f"*{PARTIAL}")
     for file in sorted([*store.spool.glob(f"*{PARTIAL}"), *beside]):
-        if not file.is_file():
-            continue
         if time.time() - file.stat().st_mtime < STALE_S:
             yield Finding("partial", False, f"{file} is being written", "wait for the command that writes it")
         elif repair:
-            file.unlink()
+            shutil.rmtree(file) if file.is_dir() else file.unlink()
             yield Finding("partial", False, f"{file} was left half written", "it was removed")
         else:
             yield Finding("partial", True, f"{file} was left half written", "remove it with: dyno db check --repair")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import os
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,11 +14,15 @@ from typing import TYPE_CHECKING
 
 from modeldyno.core.errors import InputError, JobError
 from modeldyno.core.metrics import METRICS
+from modeldyno.store import durable
 
 if TYPE_CHECKING:
     import duckdb
 
 PATIENCE_S = 60.0
+"""How long to wait for a program that is not ours."""
+QUEUE_S = 300.0
+"""How long to wait for other commands of ours, each of which has the store for seconds."""
 
 
 @contextmanager
@@ -72,10 +76,29 @@ def locked(path: Path, write: bool) -> Iterator[None]:
     except OSError as error:
         raise InputError(f"Cannot use the store {path}: {error.strerror}; choose another --store.") from None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX if write else fcntl.LOCK_SH)
+        _wait(descriptor, fcntl.LOCK_EX if write else fcntl.LOCK_SH, path)
         yield
     finally:
         os.close(descriptor)
+
+
+def _wait(descriptor: int, kind: int, path: Path) -> None:
+    """Locks are short; who waits long is told, and who waits for ever is told what to do."""
+    deadline = time.monotonic() + QUEUE_S
+    pause = 0.001
+    while True:
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise JobError(
+                    f"The store {path} has been in use by another command for {QUEUE_S:g} s; wait for it to end, "
+                    "and run this again."
+                ) from None
+            time.sleep(pause)
+            pause = min(pause * 2, 0.1)
+        else:
+            return
 
 
 def is_outdated(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
@@ -124,11 +147,14 @@ def version_of(connection: duckdb.DuckDBPyConnection) -> int:
 def _keep_old(connection: duckdb.DuckDBPyConnection, path: Path, version: int) -> None:
     """A migration that goes wrong must not cost the data."""
     connection.execute("CHECKPOINT")
-    backup = path.with_name(f"{path.name}.schema{version}")
-    if not backup.exists():
-        partial = backup.with_name(backup.name + ".partial")
-        shutil.copyfile(path, partial)
-        partial.replace(backup)
+    durable.copy(path, kept_before_migration(path, version))
+
+
+def kept_before_migration(path: Path, version: int) -> Path:
+    """A free name beside the store for the file as it was."""
+    endings = itertools.chain([""], (f"-{number}" for number in itertools.count(2)))
+    names = (path.with_name(f"{path.name}.schema{version}{ending}") for ending in endings)
+    return next(name for name in names if not name.exists())
 
 
 def _migrations() -> dict[int, str]:

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 from modeldyno.core.errors import InputError, JobError, UnknownName
 from modeldyno.store.ask import quoted
 from modeldyno.store.database import connect
+from modeldyno.store.durable import PARTIAL, sync, sync_tree
 from modeldyno.store.fold import KINDS, LINE, METRIC
 from modeldyno.store.query import RELATION, Filter, naive_utc
 from modeldyno.store.read import read_imports, read_records, read_runs, read_tests
-from modeldyno.store.spool import PARTIAL, Item, encode, kind_name
+from modeldyno.store.spool import Item, encode, kind_name
 
 if TYPE_CHECKING:
     import duckdb
@@ -68,7 +69,9 @@ def export_from(connection: duckdb.DuckDBPyConnection, target: Path, format_name
             made = Path(folder) / target.name
             _choose(connection, chosen)
             counts = _WRITERS[format_name](connection, made, chosen == Filter())
+            sync_tree(made)
             made.replace(target)
+            sync(target.parent)
     except (OSError, duckdb.Error) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
         raise JobError(f"Cannot write {target}: {reason}; choose another place.") from None

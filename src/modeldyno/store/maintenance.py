@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from modeldyno.core.errors import InputError, JobError
 from modeldyno.store.backup import counts_of
-from modeldyno.store.database import connect, version_of
+from modeldyno.store.database import connect, kept_before_migration, version_of
 from modeldyno.store.rewrite import rewrite
 from modeldyno.store.sample import sample_items
 from modeldyno.store.store import Store
@@ -43,9 +43,9 @@ def migrate(store: Store) -> Migrated:
     """Bring the schema up to date; the old file is kept beside the new one."""
     path = store.existing()
     before = _version(path)
+    kept = kept_before_migration(path, before)
     with connect(path, write=True) as connection:
         after = version_of(connection)
-    kept = path.with_name(f"{path.name}.schema{before}")
     return Migrated(before, after, kept if before != after and kept.exists() else None)
 
 

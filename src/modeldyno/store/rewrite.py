@@ -5,7 +5,6 @@ and it gives no room back. A new file that takes the old one's name is compact; 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from modeldyno.core.errors import JobError
 from modeldyno.store.ask import quoted, quoted_name
-from modeldyno.store.spool import PARTIAL
+from modeldyno.store.durable import PARTIAL, sync
 
 if TYPE_CHECKING:
     import duckdb
@@ -31,9 +30,9 @@ def rewrite(connection: duckdb.DuckDBPyConnection, path: Path, keep: Mapping[str
         _forget(fresh)
         connection.execute("CHECKPOINT")
         _fill(connection, fresh, keep or {})
-        with fresh.open("rb") as file:
-            os.fsync(file.fileno())
+        sync(fresh)
         fresh.replace(path)
+        sync(path.parent)
     except (OSError, duckdb.Error) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
         raise JobError(f"Cannot write {path} anew: {reason}; it is as it was, free some space.") from None

@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,13 +23,14 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from modeldyno.core.elsewhere import Import, TestResult
-from modeldyno.core.errors import JobError
+from modeldyno.core.errors import InputError, JobError
 from modeldyno.core.metrics import METRICS
 from modeldyno.core.types import Record, Run
+from modeldyno.store.durable import PARTIAL, sync
 
-PARTIAL = ".partial"
-"""Ending of a spool file that is being written as a whole; nothing in it was promised to anybody."""
 Item = Import | Run | Record | TestResult
+PATIENCE_S = 10.0
+"""How long a writer waits for a fold that looks at its file."""
 _TYPES: dict[str, type[Item]] = {"import": Import, "run": Run, "record": Record, "test": TestResult}
 _NAMES = {kind: name for name, kind in _TYPES.items()}
 
@@ -160,28 +162,26 @@ def deposit(path: Path, items: Iterable[Item]) -> None:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync(path.parent)
 
 
 def _open_locked(path: Path) -> int:
-    """The open file, locked while the run goes on so that a fold by another process leaves it in place.
+    """The open file, locked while the run goes on: a fold by another process leaves it in place, and no second
+    process writes the same run.
 
-    Between opening and locking, a fold may have taken the still empty file away: then it is made again."""
+    A fold holds the lock for a moment, too, and may have taken the file away: then it is made again."""
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError, BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.samestat(os.fstat(descriptor), path.stat()):
+                sync(path.parent)
                 return descriptor
         os.close(descriptor)
+        if time.monotonic() > deadline:
+            raise InputError(f"Another process is writing the run {path.stem}; wait for it, or start a new run.")
+        time.sleep(0.05)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from modeldyno.core.elsewhere import Import, TestResult
+from modeldyno.core.elsewhere import Import, Rejection, TestResult
 from modeldyno.core.errors import InputError, JobError
 from modeldyno.core.identity import new_id
 from modeldyno.core.types import Record, Run
@@ -121,6 +121,15 @@ class Store:
         """All files that were imported, in that order."""
         with connect(self.existing(), write=False) as connection:
             return read.read_imports(connection)
+
+    def renew_rejections(self, import_id: str, rejected: Iterable[Rejection]) -> None:
+        """What an import could not take, when the same file was tried once more."""
+        with connect(self.existing(), write=True) as connection:
+            connection.execute("DELETE FROM rejections WHERE import_id = ?", [import_id])
+            for rejection in rejected:
+                connection.execute(
+                    "INSERT INTO rejections VALUES (?, ?, ?)", [import_id, rejection.place, rejection.reason]
+                )
 
     def find_run(self, name: str) -> Run:
         """A run by `latest`, its id or the beginning of it."""

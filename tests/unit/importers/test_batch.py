@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from pathlib import Path
 
 import duckdb
@@ -15,7 +16,9 @@ from modeldyno.core.errors import InputError, JobError
 from modeldyno.core.types import Case, Host, Provenance, Record, Run, Status
 from modeldyno.importers import _batch
 from modeldyno.importers._batch import Wanted, import_paths
-from modeldyno.importers._document import Unreadable, load, parse_json
+from modeldyno.importers._document import Document, Unreadable, load, parse_json
+from modeldyno.importers._sheet import Sheet
+from modeldyno.importers.rows import Rows
 from modeldyno.store.query import Filter
 from modeldyno.store.spool import encode
 from modeldyno.store.store import Store
@@ -38,12 +41,12 @@ def write(folder: Path, name: str, data: object) -> Path:
 def test_a_second_import_adds_nothing_even_under_another_name(store: Store, tmp_path: Path) -> None:
     first = write(tmp_path / "in", "a.json", [ROW])
     second = write(tmp_path / "in", "b.json", [ROW])
-    (report,) = import_paths(store, [first])
+    (report,) = import_paths(store, [first]).files
     assert report.counts["records"] == 1
-    assert import_paths(store, [first, second]) == [
+    assert import_paths(store, [first, second]).files == (
         _batch.FileReport(first, known=True),
         _batch.FileReport(second, known=True),
-    ]
+    )
     assert len(store.records(Filter())) == 1
     (done,) = store.imports()
     assert (done.format, done.file, done.size) == ("rows", str(first), first.stat().st_size)
@@ -58,7 +61,7 @@ def test_the_same_content_twice_in_one_import_is_stored_once(store: Store, tmp_p
 
 def test_a_dry_run_reports_and_leaves_no_trace(store: Store, tmp_path: Path) -> None:
     path = write(tmp_path / "in", "a.json", [ROW, {"model": "gpt2"}])
-    (report,) = import_paths(store, [path], dry_run=True)
+    (report,) = import_paths(store, [path], dry_run=True).files
     assert (report.counts["records"], len(report.rejected)) == (1, 1)
     assert not store.path.exists()
     assert not store.spool.exists()
@@ -86,15 +89,18 @@ def test_only_files_without_rejections_move_to_the_archive(store: Store, tmp_pat
 
 def test_what_was_rejected_can_be_tried_again_with_what_was_missing(store: Store, tmp_path: Path) -> None:
     path = write(tmp_path / "in", "a.json", [ROW, {"model": "gpt2", "latency_ms": 1.5}])
-    (first,) = import_paths(store, [path])
-    (second,) = import_paths(store, [path], Wanted(given={"platform": "cuda"}))
-    assert (len(first.rejected), len(second.rejected)) == (1, 0)
+    first = import_paths(store, [path])
+    assert [len(done.rejected) for done in store.imports()] == [1]
+    second = import_paths(store, [path], Wanted(given={"platform": "cuda"}))
+    assert [len(done.files[0].rejected) for done in (first, second)] == [1, 0]
+    assert [done.new["record"] for done in (first, second)] == [1, 1]
+    assert [len(done.rejected) for done in store.imports()] == [0]
     assert sorted(record.case.platform for record in store.records(Filter())) == ["cpu", "cuda"]
 
 
 def test_a_shape_without_any_result_is_told_and_stays(store: Store, tmp_path: Path) -> None:
     path = write(tmp_path / "in", "a.json", {"benchmarks": {"bert": {"latency_ms": 3.2, "platform": "cuda"}}})
-    (report,) = import_paths(store, [path], archive=tmp_path / "archive")
+    (report,) = import_paths(store, [path], archive=tmp_path / "archive").files
     assert report.problem == "no result was found in it"
     assert path.exists()
 
@@ -105,7 +111,7 @@ def test_the_store_and_the_archive_are_not_imported(store: Store, tmp_path: Path
     writer.append(run)
     write(tmp_path / "done", "old.json", [ROW])
     write(tmp_path, "new.json", [{**ROW, "latency_ms": 7.25}])
-    reports = import_paths(store, [tmp_path], archive=tmp_path / "done")
+    reports = import_paths(store, [tmp_path], archive=tmp_path / "done").files
     assert [report.file.name for report in reports] == ["new.json"]
     assert (store.spool / f"{run.run_id}.ndjson").exists()
     writer.close()
@@ -156,6 +162,28 @@ def test_an_import_that_dies_before_the_fold_is_finished_by_the_next_command(
     assert store.fold().new["record"] == 1
 
 
+def test_a_reader_that_is_killed_is_told_and_what_was_read_is_kept(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "ab":
+        write(tmp_path / "in", f"{name}.json", [{**ROW, "model": name}])
+
+    class Deadly(Rows):
+        def read(self, document: Document, sheet: Sheet) -> None:
+            if document.file.endswith("b.json"):
+                os.kill(os.getpid(), signal.SIGKILL)
+            super().read(document, sheet)
+
+    monkeypatch.setattr(_batch, "SMALL", 0)
+    monkeypatch.setattr(_batch, "_importer", lambda *_: Deadly())
+    monkeypatch.setattr(_batch, "available_cores", lambda: 2)
+    with pytest.raises(JobError, match="in smaller parts"):
+        import_paths(store, [tmp_path / "in"])
+    monkeypatch.undo()
+    import_paths(store, [tmp_path / "in"])
+    assert sorted(record.case.model for record in store.records(Filter())) == ["a", "b"]
+
+
 def test_no_such_path_or_format(store: Store, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no file"):
         import_paths(store, [tmp_path / "nowhere"])
@@ -185,7 +213,7 @@ def test_broken_files_say_why(tmp_path: Path, content: bytes, reason: str) -> No
 def test_broken_quoting_ends_a_table_and_says_where(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text('model,platform,latency_ms\ngpt2,cpu,1.5\n"gpt2"x,cpu,2.5\ngpt2,cpu,3.5\n')
-    (report,) = import_paths(store, [path])
+    (report,) = import_paths(store, [path]).files
     assert report.counts["records"] == 1
     assert report.rejected[0].place == "line 3 and all after it"
 
@@ -195,7 +223,7 @@ def test_parquet_of_wrong_types_is_rejected_row_by_row(store: Store, tmp_path: P
     duckdb.sql("SELECT 1 AS model, [1, 2] AS platform, {a: 1} AS latency_ms, DATE '2025-01-01' AS batch").write_parquet(
         str(path)
     )
-    (report,) = import_paths(store, [path])
+    (report,) = import_paths(store, [path]).files
     assert (report.counts["records"], len(report.rejected)) == (0, 1)
 
 

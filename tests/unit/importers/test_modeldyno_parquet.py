@@ -60,7 +60,7 @@ def test_a_table_of_text_is_not_ours(tmp_path: Path) -> None:
 def test_importing_twice_adds_nothing(file: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / "new.duckdb")
     for known in (False, True):
-        assert [report.known for report in import_paths(store, [file])] == [known]
+        assert [report.known for report in import_paths(store, [file]).files] == [known]
         assert len(store.records(Filter())) == 3
         assert len(store.runs()) == 1
 
@@ -83,14 +83,14 @@ def test_a_broken_row_is_rejected_with_its_number_and_the_rest_is_taken(
     with duckdb.connect() as connection:
         other = tmp_path / "other.parquet"
         connection.execute(f"COPY (SELECT import, run, {broken} AS record FROM '{file}') TO '{other}'")
-    (report,) = import_paths(store, [other, file])[:1]
+    (report,) = import_paths(store, [other, file]).files[:1]
     assert [rejection.place for rejection in report.rejected] == ["row 1", "row 2", "row 3"]
     assert all(rejection.reason for rejection in report.rejected)
     assert len(store.records(Filter())) == 3
 
 
 def test_a_run_that_is_no_json_is_rejected(file: Path, tmp_path: Path) -> None:
-    (report,) = import_paths(Store(tmp_path / "new.duckdb"), [rewritten(file, "import, 'hello' AS run, record")])
+    (report,) = import_paths(Store(tmp_path / "new.duckdb"), [rewritten(file, "import, 'hello' AS run, record")]).files
     assert [rejection.place for rejection in report.rejected] == ["row 1", "row 2", "row 3"]
 
 

@@ -387,6 +387,8 @@ def test_asv_version_1(tmp_path: Path) -> None:
         (("results", "bench.Suite.time_range"), 3, "bench.Suite.time_range", "is no list of the columns' values"),
         (("results", "bench.Suite.time_range", 0), ["x"] * 4, "bench.Suite.time_range(10, 'a')", "latency_ms 'x'"),
         (("results", "bench.Suite.time_range", 0), [-1] * 4, "bench.Suite.time_range(10, 'a')", "latency_ms -1000"),
+        (("results", "bench.Suite.time_range", 1), "10", "bench.Suite.time_range", "no list of lists of values"),
+        (("results", "bench.Suite.time_range", 1), [[1] * 400] * 2, "bench.Suite.time_range", "more than 100000"),
     ],
 )
 def test_asv_rejects(tmp_path: Path, path: tuple[Any, ...], value: Any, place: str, reason: str) -> None:

@@ -130,6 +130,15 @@ def test_every_way_of_reading_is_allowed(store: Store, sql: str) -> None:
     assert answer(store, sql)
 
 
+def test_columns_of_one_name_are_told_apart(store: Store) -> None:
+    sql = "SELECT 1 AS a, 2 AS A, 3 AS a_2, now() AS t, TIMESTAMPTZ '2026-01-01 00:00:00+00' AS t"
+    with ask(store.path, sql) as found:
+        (row,) = found.rows
+    assert found.columns == ("a", "A_2", "a_2_2", "t", "t_2")
+    assert row[:3] == (1, 2, 3)
+    assert all(isinstance(moment, str) for moment in row[3:])
+
+
 WRITING = [
     "INSERT INTO platforms VALUES ('x')",
     "UPDATE records SET status = 'ok'",

@@ -117,7 +117,7 @@ def test_an_export_imported_into_an_empty_store_is_equal(store: Store, format_na
     exported = export(store.path, tmp_path / "out", format_name, Filter())
     assert exported.counts == {"import": 1, "run": 4, "record": 5, "test": 1}
     other = Store(tmp_path / "other.duckdb")
-    reports = import_paths(other, [exported.target])
+    reports = import_paths(other, [exported.target]).files
     assert [report.problem or report.rejected for report in reports if report.problem or report.rejected] == []
     assert contents(other) == contents(store)
     assert store.imports()[0] in other.imports()

@@ -226,13 +226,16 @@ def test_what_waits_is_told_and_what_is_torn_is_wrong(filled: Store) -> None:
 def test_stale_partial_files_are_found_and_removed_and_fresh_ones_are_left(filled: Store) -> None:
     beside = filled.path.with_name(filled.path.name + ".rewritten.partial")
     stale, fresh = filled.spool / "a.partial", filled.spool / "b.partial"
+    of_an_export = filled.path.with_name(".out-x1.partial")
+    of_an_export.mkdir()
+    (of_an_export / "part.parquet").write_text("half")
     for file in (beside, stale, fresh):
         file.write_text("half")
-    for file in (beside, stale):
+    for file in (beside, stale, of_an_export):
         os.utime(file, (time.time() - 2 * STALE_S,) * 2)
-    assert wrong(check(filled)) == ["partial"] * 2
+    assert wrong(check(filled)) == ["partial"] * 3
     assert wrong(check(filled, repair=True)) == []
-    assert [file.exists() for file in (beside, stale, fresh)] == [False, False, True]
+    assert [file.exists() for file in (beside, stale, of_an_export, fresh)] == [False, False, False, True]
     assert [(f.check, f.wrong) for f in check(filled)] == [("partial", False)]
 
 
@@ -545,17 +548,28 @@ def test_old_backups_go_by_number_and_age(
     folder = tmp_path / "b"
     folder.mkdir()
 
+    family = backup(store.path, tmp_path / "first").file.name.rsplit("-", 1)[0]
+
     def name(days: int) -> str:
-        return (NOON - timedelta(days=days)).strftime("s-%Y%m%dT%H%M%SZ.duckdb.gz")
+        return (NOON - timedelta(days=days)).strftime(f"{family}-%Y%m%dT%H%M%SZ.duckdb.gz")
 
     for days in (1, 5, 40, 50):
         (folder / name(days)).write_text("a backup")
-    others = ["other-20200101T000000Z.duckdb.gz", "s-notes.duckdb.gz", "s-20209999T000000Z.duckdb.gz"]
+    others = [f"other-{family}-20200101T000000Z.duckdb.gz", f"{family}-notes.duckdb.gz"]
+    others += [f"{family}-20209999T000000Z.duckdb.gz", "s-20200101T000000Z.duckdb.gz"]
     for other in others:
         (folder / other).write_text("not ours to remove")
     done = backup(store.path, folder, keep, older_than, now=NOON)
     assert {file.name for file in folder.iterdir()} == {*map(name, left), *others}
     assert len(done.removed) == 5 - len(left)
+
+
+def test_stores_of_one_name_keep_each_their_backups(tmp_path: Path) -> None:
+    stores = [Store(tmp_path / folder / "dyno.duckdb") for folder in "ab"]
+    for store in stores:
+        init(store, sample_data=False)
+    files = [backup(store.path, tmp_path / "backups", keep=1).file for store in stores]
+    assert all(file.exists() for file in files)
 
 
 def test_no_old_backup_goes_for_a_new_one_that_is_not_whole(

@@ -89,6 +89,15 @@ def test_migrate_says_from_where_to_where_and_what_it_kept(store: Store) -> None
     is_whole(store)
 
 
+def test_a_file_that_was_kept_before_is_not_overwritten(store: Store) -> None:
+    before = store.path.with_name("v1.duckdb.schema1")
+    before.write_text("of another time")
+    done = migrate(store)
+    assert done.backup == store.path.with_name("v1.duckdb.schema1-2")
+    assert done.backup.exists()
+    assert before.read_text() == "of another time"
+
+
 def test_the_kept_file_can_be_restored_and_migrates_again(store: Store) -> None:
     kept = migrate(store).backup
     assert kept

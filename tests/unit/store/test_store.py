@@ -34,7 +34,7 @@ from modeldyno.core.types import (
     Stop,
     Verdict,
 )
-from modeldyno.store import fold
+from modeldyno.store import database, fold, spool
 from modeldyno.store.database import connect
 from modeldyno.store.query import Filter
 from modeldyno.store.spool import SpoolWriter, decode, encode, read_spool
@@ -233,7 +233,7 @@ def test_a_fold_between_open_and_lock_takes_no_run_away(store: Store, monkeypatc
     folds = []
 
     def fold_first(descriptor: int, kind: int) -> None:
-        if kind == fcntl.LOCK_SH and not folds:
+        if not folds:
             folds.append(1)
             store.fold()
         locked(descriptor, kind)
@@ -298,6 +298,22 @@ def test_a_newer_schema_is_refused(store: Store) -> None:
 def test_a_file_that_is_no_database_is_a_sentence(store: Store) -> None:
     store.path.write_text("hello, I am not a database at all, but long enough to be read as one " * 100)
     with pytest.raises(JobError, match="Cannot open the store"):
+        store.runs()
+
+
+def test_a_run_has_one_writer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make_run()
+    writer = store.writer(run)
+    monkeypatch.setattr(spool, "PATIENCE_S", 0.0)
+    with pytest.raises(InputError, match="Another process is writing the run"):
+        store.writer(run)
+    writer.close()
+    store.writer(run).close()
+
+
+def test_who_waits_too_long_for_the_store_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "QUEUE_S", 0.0)
+    with connect(store.path, write=True), pytest.raises(JobError, match="in use by another command"):
         store.runs()
 
 

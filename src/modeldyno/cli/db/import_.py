@@ -43,11 +43,16 @@ def import_(
 
     wanted = Wanted(format_name, _pairs("--set", given or []), _pairs("--map", mapping or []))
     opened = open_store(store)
-    reports = import_paths(opened, paths, wanted, dry_run, archive)
+    done = import_paths(opened, paths, wanted, dry_run, archive)
+    reports = list(done.files)
     if json:
-        print_json({"store": str(opened.path), "files": [_document(report) for report in reports]})
+        print_json(
+            {"store": str(opened.path), "new": dict(done.new), "files": [_document(report) for report in reports]}
+        )
     else:
         _print(reports, dry_run)
+        if not dry_run:
+            print_line(f"New in the store: {done.new['record']} records, {done.new['test']} tests.")
     if all(report.problem for report in reports):
         raise JobError("Nothing could be imported; see docs/bring-your-results.md for the formats that can be.")
 
@@ -75,7 +80,7 @@ def _print(reports: list[FileReport], dry_run: bool) -> None:
     from modeldyno.cli._tables import new_table
 
     table = new_table(
-        "Would be imported" if dry_run else "Imported",
+        "Would be imported" if dry_run else "Read",
         ["format", "files", "records", "ok", "failed", "tests", "simulated", "rejected"],
     )
     for name in sorted({report.format for report in reports if report.format}):
