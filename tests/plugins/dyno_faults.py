@@ -21,7 +21,8 @@ class Fault:
 
     def run(self, bench: Bench) -> Outcome:
         self._act(bench)
-        samples = loop.sample(bench.session, lambda: sum(range(10_000)), bench.policy, bench.process)
+        work = range(10_000 * bench.case.batch)
+        samples = loop.sample(bench.session, lambda: sum(work), bench.policy, bench.process, bench.turns)
         return Outcome(status=Status.OK, device=bench.session.device, samples=samples, passport=Passport.of(()))
 
 
@@ -61,3 +62,16 @@ RAISE = Fault("fault-raise", _raise)
 EXIT = Fault("fault-exit", lambda bench: os._exit(7))
 NONE = Fault("fault-none", lambda bench: None)
 SOME = Fault("fault-some", _first_batch_only)
+
+
+class Alone:
+    """Knows nothing of turns."""
+
+    name = "fault-alone"
+
+    def run(self, bench: Bench) -> Outcome:
+        samples = loop.sample(bench.session, lambda: sum(range(10_000)), bench.policy, bench.process)
+        return Outcome(status=Status.OK, device=bench.session.device, samples=samples, passport=Passport.of(()))
+
+
+ALONE = Alone()

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from modeldyno.core.metrics import Direction, metric
-from modeldyno.core.types import Provenance, Record, Status, Verdict
+from modeldyno.core.types import Record, Status, Verdict
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def _same_work(record: Record) -> tuple[object, ...]:
 def _takes_part(record: Record, name: str) -> bool:
     return (
         record.status is Status.OK
-        and record.provenance in (Provenance.MEASURED, Provenance.IMPORTED)
+        and record.provenance.is_real
         and not (record.device and record.device.emulated)
         and record.value(name) is not None
     )

@@ -7,7 +7,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modeldyno.cli._options import JsonOption, StoreOption, comma_list
+from modeldyno.cli._cases import (
+    BatchCases,
+    OnCases,
+    OptionCases,
+    PrecisionCases,
+    RuntimeCases,
+    SeqCases,
+    ShapeCases,
+    Targets,
+    TimeoutOption,
+    WeightsCases,
+    WorkloadCases,
+    case_block,
+    case_suite,
+)
+from modeldyno.cli._options import JsonOption, StoreOption
 from modeldyno.cli._store import open_store
 
 if TYPE_CHECKING:
@@ -16,39 +31,24 @@ if TYPE_CHECKING:
     from modeldyno.runner.suite import Suite
     from modeldyno.store.store import Store
 
-SUITE_ENDINGS = {".yaml", ".yml", ".toml"}
-_UNSET = {
-    "on": "auto",
-    "runtime": "auto",
-    "workload": "inference",
-    "precision": "fp32",
-    "batch": "1",
-    "shape": {},
-    "weights": "auto",
-    "options": {},
-}
-"""The options that say which cases to run, as they are when nobody gave them."""
-
 
 def run(
-    targets: Annotated[
-        list[str] | None, typer.Argument(metavar="MODEL... | SUITE.yaml", help="Models, or one suite file.")
-    ] = None,
-    on: Annotated[str, typer.Option("--on", help="Platforms or devices: cpu,cuda:0; auto = all found here.")] = "auto",
-    runtime: Annotated[str, typer.Option(help="Runtimes; auto = the platform's first, all = each.")] = "auto",
-    workload: Annotated[str, typer.Option(help="Kinds of benchmark.")] = "inference",
-    precision: Annotated[str, typer.Option(help="fp32, bf16, fp16, int8.")] = "fp32",
-    batch: Annotated[str, typer.Option(help="Batch sizes.")] = "1",
-    seq: Annotated[str | None, typer.Option(help="Sequence lengths, for models that have one.")] = None,
-    shape: Annotated[list[str] | None, typer.Option(help="Sizes of other axes: --shape decoder_seq=8,16.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help="Case options: --option threads=1,2.")] = None,
-    weights: Annotated[str, typer.Option(help="auto, random or pretrained.")] = "auto",
+    targets: Targets = None,
+    on: OnCases = "auto",
+    runtime: RuntimeCases = "auto",
+    workload: WorkloadCases = "inference",
+    precision: PrecisionCases = "fp32",
+    batch: BatchCases = "1",
+    seq: SeqCases = None,
+    shape: ShapeCases = None,
+    option: OptionCases = None,
+    weights: WeightsCases = "auto",
     quick: Annotated[bool, typer.Option("--quick", help="One process, wider intervals, no energy.")] = False,
     publish: Annotated[bool, typer.Option("--publish", help="Five processes and a long cap.")] = False,
     processes: Annotated[int | None, typer.Option(min=1, help="Fresh processes per case.")] = None,
     samples: Annotated[int | None, typer.Option(min=3, help="Exactly this many samples per process.")] = None,
     energy: Annotated[bool | None, typer.Option("--energy/--no-energy", help="Energy pass (15 s a case).")] = None,
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds a case may take.")] = 900.0,
+    timeout: TimeoutOption = 900.0,
     output: Annotated[Path | None, typer.Option(help="Write the records to this NDJSON file as well.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan and stop.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
@@ -56,18 +56,8 @@ def run(
     store: StoreOption = None,
 ) -> None:
     """Measure models on the hardware here and keep every result."""
-    axes = _axes(seq, shape)
-    block = {
-        "on": on,
-        "runtime": runtime,
-        "workload": workload,
-        "precision": precision,
-        "batch": batch,
-        "shape": axes,
-        "weights": weights,
-        "options": {name: _scalars(value) for name, value in _pairs(option, "--option").items()},
-    }
-    suite = _suite(targets, block, resume)
+    block = case_block(on, runtime, workload, precision, batch, seq, shape, option, weights)
+    suite = None if resume and not targets else case_suite(targets, block)
     opened = open_store(store)
     job = _Job(opened, suite, _effort(quick, publish), _settings(processes, samples, energy), timeout, output, resume)
     if dry_run:
@@ -101,73 +91,6 @@ def _settings(processes: int | None, samples: int | None, energy: bool | None) -
     return changes
 
 
-def _axes(seq: str | None, shape: list[str] | None) -> dict[str, str]:
-    from modeldyno.core.errors import InputError
-
-    axes = _pairs(shape, "--shape")
-    if seq and "seq" in axes:
-        raise InputError("--seq and --shape seq=... say the same; give one of them.")
-    return axes | ({"seq": seq} if seq else {})
-
-
-def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
-    from modeldyno.core.errors import InputError
-
-    pairs = {}
-    for text in given or []:
-        name, equals, value = text.partition("=")
-        if not (name and equals and value):
-            raise InputError(f"{option} wants NAME=VALUE and got '{text}'; write for example {option} name=1.")
-        pairs[name] = value
-    return pairs
-
-
-def _scalars(text: str) -> list[str | int | float | bool]:
-    """`1,2` as numbers, `true` as a truth value, anything else as text."""
-    return [_scalar(part) for part in comma_list(text)]
-
-
-def _scalar(text: str) -> str | int | float | bool:
-    if text in ("true", "false"):
-        return text == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _suite(targets: list[str] | None, block: dict[str, Any], resume: bool) -> Suite | None:
-    """The suite of the file, or one made of the options; None to resume whatever was interrupted last."""
-    from pydantic import ValidationError
-
-    from modeldyno.core.errors import InputError
-    from modeldyno.runner.suite import Block, Suite, read_suite
-
-    if not targets:
-        if resume:
-            return None
-        raise InputError("Name a model or a suite file; dyno models lists the models.")
-    if len(targets) == 1 and _is_suite(Path(targets[0])):
-        if beside := [name for name, value in block.items() if value != _UNSET[name]]:
-            raise InputError(f"A suite says all about its cases; put {', '.join(beside)} into {targets[0]}.")
-        return read_suite(Path(targets[0]))
-    try:
-        return Suite(name="", blocks=(Block.model_validate({**block, "model": targets}),))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise InputError(f"Option --{place}: {first['msg']}; got {first['input']!r}.") from None
-
-
-def _is_suite(path: Path) -> bool:
-    """YAML and TOML are suites; JSON is one unless it is a model's configuration."""
-    if path.suffix in SUITE_ENDINGS:
-        return True
-    return path.suffix == ".json" and path.is_file() and '"model_type"' not in path.read_text(errors="replace")
-
-
 def _new_run(suite: Suite | None, effort: str, settings: dict[str, Any]) -> Run:
     from modeldyno import __version__
     from modeldyno.cli._invocation import command_line, current_commit
@@ -184,6 +107,18 @@ def _new_run(suite: Suite | None, effort: str, settings: dict[str, Any]) -> Run:
         effort=effort,
         settings=settings,
     )
+
+
+def _by_columns(records: list[Record]) -> dict[tuple[str, ...], list[Record]]:
+    """Records by the metrics that say most about them, which a workload may declare."""
+    from modeldyno.cli._tables import DEFAULT_METRICS
+    from modeldyno.workloads import WORKLOADS
+
+    groups: dict[tuple[str, ...], list[Record]] = {}
+    for record in records:
+        columns = getattr(WORKLOADS.get(record.case.workload), "shows", DEFAULT_METRICS)
+        groups.setdefault(columns, []).append(record)
+    return groups
 
 
 class _Job:
@@ -274,9 +209,11 @@ class _Job:
         from modeldyno.analysis.best import best_per_model
         from modeldyno.cli import _tables
         from modeldyno.cli._print import print_json, print_line, print_table
+        from modeldyno.runner.suite import probes_of
 
-        latency = best_per_model(self.records, "latency_ms")
-        throughput = best_per_model(self.records, "throughput_per_s")
+        rivals = [record for record in self.records if not probes_of(record.case.workload)]
+        latency = best_per_model(rivals, "latency_ms")
+        throughput = best_per_model(rivals, "throughput_per_s")
         if json:
             picks = [
                 {
@@ -298,6 +235,8 @@ class _Job:
         problems = [record for record in self.records if record.status.value != "ok"]
         if problems:
             print_table(_tables.problem_table(problems))
-        if measured:
-            print_table(_tables.record_table(measured), _tables.best_table(latency, throughput))
+        for columns, group in _by_columns(measured).items():
+            print_table(_tables.record_table(group, columns))
+        if latency:
+            print_table(_tables.best_table(latency, throughput))
         print_line(f"Run {self._run.run_id} in {self._store.path}; see it again with: dyno show {self._run.run_id}")

@@ -5,7 +5,7 @@ Generic code asks `isinstance(session, CountsEnergy)`, never which device it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -243,6 +243,18 @@ class Runtime(Protocol):
         ...
 
 
+class Turns(Protocol):
+    """Sampling in turns with other processes, of which only one works at a time."""
+
+    def __iter__(self) -> Iterator[float]:
+        """Blocks until it is this process's turn; yields the seconds of the turn, ends when it was the last."""
+        ...
+
+    def taken(self, samples_ms: Sequence[float]) -> None:
+        """The samples of the turn that ends now."""
+        ...
+
+
 @dataclass(frozen=True)
 class Bench:
     """All a workload needs to measure one case."""
@@ -256,6 +268,8 @@ class Bench:
     """True for the first case of this process."""
     note: Callable[[str], None]
     """Tells the parent what is happening, for the progress line."""
+    turns: Turns | None = None
+    """Given when the case is sampled side by side with others."""
 
 
 class Workload(Protocol):

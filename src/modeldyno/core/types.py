@@ -43,6 +43,11 @@ class Provenance(StrEnum):
     PREDICTED = "predicted"
     SIMULATED = "simulated"
 
+    @property
+    def is_real(self) -> bool:
+        """Whether some hardware gave it; what is not takes no part in an answer unless asked for."""
+        return self in (Provenance.MEASURED, Provenance.IMPORTED)
+
 
 class Verdict(StrEnum):
     """How far a measurement can be trusted."""
@@ -202,6 +207,8 @@ class Stop(StrEnum):
     NOISE_SETTLED = "noise_settled"
     TIME_CAP = "time_cap"
     SAMPLE_COUNT = "sample_count"
+    TURNS = "turns"
+    """Whoever gives the turns said that it is enough."""
 
 
 class Samples(Frozen):

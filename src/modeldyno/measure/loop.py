@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from modeldyno.core.policy import Policy
-from modeldyno.core.protocols import Session, Step, TimesDevice
+from modeldyno.core.protocols import Session, Step, TimesDevice, Turns
 from modeldyno.core.types import Samples, Stop
 from modeldyno.measure import statistics
 from modeldyno.measure.host import thread_wait_ns
@@ -26,6 +26,8 @@ DEVICE_TIME_SHARE = 0.5
 
 HOPELESS_LAPS = 3
 """Device laps without a device time after which no more are tried: the step waits for the device itself."""
+TURN_SAMPLES = 3
+"""The fewest samples of a turn, however long they take."""
 
 
 @dataclass
@@ -48,12 +50,15 @@ class _Columns:
             self.wait.append((waits - waited) / scale)
 
 
-def sample(session: Session, step: Step, policy: Policy, process: int = 0) -> Samples:
-    """Raw samples of `step` on this session, by the policy's rules."""
+def sample(session: Session, step: Step, policy: Policy, process: int = 0, turns: Turns | None = None) -> Samples:
+    """Raw samples of `step` on this session, by the policy's rules, or in the turns that are given."""
     with _no_garbage_collection():
         steps = steps_per_sample(session, step)
         warmup, steady = _warm_up(session, step, steps, policy)
-        columns, stop = _collect(session, step, steps, policy)
+        if turns is None:
+            columns, stop = _collect(session, step, steps, policy)
+        else:
+            columns, stop = _collect_in_turns(session, step, steps, turns)
         device, cold = _device_samples(session, step, policy)
     return Samples(
         process=process,
@@ -107,6 +112,19 @@ def _collect(session: Session, step: Step, steps: int, policy: Policy) -> tuple[
         stop = _stop(columns.host, noise, time.perf_counter() - begin, policy)
         if stop is not None:
             return columns, stop
+
+
+def _collect_in_turns(session: Session, step: Step, steps: int, turns: Turns) -> tuple[_Columns, Stop]:
+    """The first sample of a turn is not kept: the caches are still full of another process's work."""
+    columns = _Columns(steps)
+    for seconds in turns:
+        session.lap(step, steps)
+        first = len(columns.host)
+        deadline = time.perf_counter() + seconds
+        while len(columns.host) < first + TURN_SAMPLES or time.perf_counter() < deadline:
+            columns.take(session, step)
+        turns.taken(columns.host[first:])
+    return columns, Stop.TURNS
 
 
 def _stop(host: list[float], noise: list[float], elapsed: float, policy: Policy) -> Stop | None:

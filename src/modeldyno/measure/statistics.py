@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -12,6 +13,9 @@ Values = Sequence[float]
 
 FEWEST_FOR_INTERVAL = 6
 """With fewer samples the whole range covers the median in less than 95 % of cases: 1 - 2 * 0.5**n."""
+CONFIDENCE = 0.95
+_EXACT = 500
+"""Values up to which binomial coefficients are summed; beyond that they are as good as normal."""
 PERCENTILE_SAMPLES = {90: 64, 95: 130, 97: 219, 99: 662}
 """Samples below which a percentile is not given: MLPerf's early-stopping rule at 99 % confidence."""
 
@@ -30,16 +34,36 @@ class Interval:
 
 
 def median_interval(values: Values) -> Interval:
-    """Median and its 95 % interval by order statistics (binomial ranks, normal approximation).
+    """Median and its 95 % interval by interpolated order statistics (Hettmansperger and Sheather, 1986).
 
-    With fewer than about six values the ranks run past the ends and the interval is the whole range.
+    Plain ranks can only be had in steps, and cover 98 to 99 % of cases where there are few values. With fewer than six
+    values no ranks cover 95 %, and the interval is the whole range.
     """
     ordered = np.sort(np.asarray(values, dtype=float))
     n = len(ordered)
-    half = 0.98 * math.sqrt(n)
-    low = max(math.floor(n / 2 - half), 1)
-    high = min(math.ceil(1 + n / 2 + half), n)
-    return Interval(float(np.median(ordered)), float(ordered[low - 1]), float(ordered[high - 1]))
+    if n < FEWEST_FOR_INTERVAL:
+        return Interval(float(np.median(ordered)), float(ordered[0]), float(ordered[-1]))
+    rank, share = _median_rank(n)
+    low = ordered[rank - 1] + share * (ordered[rank] - ordered[rank - 1])
+    high = ordered[n - rank] - share * (ordered[n - rank] - ordered[n - rank - 1])
+    return Interval(float(np.median(ordered)), float(low), float(high))
+
+
+@lru_cache(maxsize=4096)
+def _median_rank(n: int) -> tuple[int, float]:
+    """The rank of the lower bound, and how far it lies towards the next one."""
+    if n > _EXACT:
+        place = n / 2 - 0.98 * math.sqrt(n) + 0.5  # the binomial's normal approximation
+        return math.floor(place), place - math.floor(place)
+    below, rank = 0.5**n, 1
+    while True:
+        covered = 1 - 2 * below  # by the ranks `rank` and its mirror
+        further = below + math.comb(n, rank) * 0.5**n
+        if 1 - 2 * further < CONFIDENCE:
+            break
+        below, rank = further, rank + 1
+    surplus = (covered - CONFIDENCE) / (covered - (1 - 2 * further))
+    return rank, (n - rank) * surplus / (rank + (n - 2 * rank) * surplus)
 
 
 def grouped_median_interval(groups: Sequence[Values]) -> Interval:

@@ -22,6 +22,7 @@ class CpuSession(HostCounters, HostSession):
 
 class CpuPlatform:
     name = "cpu"
+    baseline = True
     runtimes = ("torch", "torch-compile", "onnxruntime")
 
     def probe(self) -> Probe:

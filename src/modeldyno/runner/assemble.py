@@ -76,8 +76,19 @@ def _metrics(case: Case, outcomes: Sequence[Outcome], samples: Sequence[Samples]
     metrics |= {f"latency_p{rank}_ms": _percentile(pooled, rank, together) for rank in (90, 95, 99)}
     metrics["throughput_per_s"] = _value(_rate(case.batch * 1e3, latency), len(pooled))
     metrics |= _device_metrics(samples, metrics, latency)
-    if flop := metrics.get("compute_gflop"):
-        metrics["compute_rate_gflops"] = _value(_rate((flop.value or 0.0) * 1e3, latency), len(pooled))
+    return metrics | _work_metrics(metrics, latency, len(pooled))
+
+
+def _work_metrics(given: Mapping[str, MetricValue], latency: Interval, n: int) -> Metrics:
+    """How fast the counted work of a step was done."""
+    metrics: Metrics = {}
+    if flop := given.get("compute_gflop"):
+        metrics["compute_rate_gflops"] = _value(_rate((flop.value or 0.0) * 1e3, latency), n)
+    elif moved := given.get("moved_gb"):  # beside operations the bytes are a lower bound and make no rate
+        metrics["bandwidth_gb_per_s"] = _value(_rate((moved.value or 0.0) * 1e3, latency), n)
+    if (started := given.get("launches")) and started.value:
+        each = started.value / 1e3
+        metrics["launch_us"] = _value(Interval(latency.value / each, latency.low / each, latency.high / each), n)
     return metrics
 
 

@@ -9,13 +9,14 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import IO
 
 from pydantic import ValidationError
 
 from modeldyno.core.types import Case, Outcome, Status
-from modeldyno.runner.job import EVENT, Finished, Job, Note, Started
-from modeldyno.runner.processes import Ends, Processes
+from modeldyno.runner.job import EVENT, Event, Finished, Job, Note, Started
+from modeldyno.runner.processes import Ends, Process, Processes
 
 LOG_TAIL = 4000
 OnNote = Callable[[Case, str], None]
@@ -36,7 +37,7 @@ def run_job(job: Job, processes: Processes, timeout_s: float, on_note: OnNote) -
 def _one_worker(job: Job, processes: Processes, timeout_s: float, on_note: OnNote) -> Iterator[tuple[Case, Outcome]]:
     """Outcomes until the worker ends; a case in which it dies or hangs gets a failed outcome and is the last."""
     current = 0
-    with tempfile.TemporaryFile() as log, _Worker(job, processes, log) as worker:
+    with tempfile.TemporaryFile() as log, Worker(job, partial(processes.start, job), log) as worker:
         try:
             for event in worker.events(timeout_s):
                 if isinstance(event, Started):
@@ -44,48 +45,62 @@ def _one_worker(job: Job, processes: Processes, timeout_s: float, on_note: OnNot
                     on_note(job.cases[current], "starting")
                 elif isinstance(event, Note):
                     on_note(job.cases[current], event.text)
-                else:
+                elif isinstance(event, Finished):
                     current = event.case + 1
                     yield job.cases[event.case], event.outcome
                     if current == len(job.cases):
                         return  # whatever it still does, all is said
         except ValidationError as error:
             reason = f"the worker's answer cannot be read: {error.errors()[0]['msg']}"
-            yield job.cases[current], _failed(reason, "mend the workload", log)
+            yield job.cases[current], failed(reason, "mend the workload", log)
             return
         except TimeoutError:
             worker.kill()
             reason = f"no result within {timeout_s:g} s: killed"
-            yield job.cases[current], _failed(reason, "raise --timeout or use a smaller model", log)
+            yield job.cases[current], failed(reason, "raise --timeout or use a smaller model", log)
             return
-        yield job.cases[current], _failed(*_describe_exit(worker.wait()), log)
+        yield job.cases[current], failed(*describe_exit(worker.wait()), log)
 
 
-class _Worker:
-    """One worker process, its event pipe, and the duty to leave no process behind."""
+class Worker:
+    """One worker process, its pipes, and the duty to leave no process behind."""
 
-    def __init__(self, job: Job, processes: Processes, log: IO[bytes]) -> None:
+    def __init__(self, job: Job, start: Callable[[Ends], Process], log: IO[bytes], in_turns: bool = False) -> None:
         self._ended = False
         job_reader, job_writer = os.pipe()
         self._reader, events = os.pipe()
+        self._turns: int | None = None
+        turns: int | None = None
+        if in_turns:
+            turns, self._turns = os.pipe()
         with os.fdopen(job_writer, "wb") as text:
             try:
-                self._process = processes.start(job, Ends(job_reader, events, log.fileno()))
+                self._process = start(Ends(job_reader, events, log.fileno(), turns))
             finally:
-                os.close(job_reader)
-                os.close(events)
+                _close(job_reader, events, turns)
             with contextlib.suppress(BrokenPipeError):  # it died at once; the empty event pipe will tell
                 text.write(job.model_dump_json().encode())
                 text.flush()
 
-    def __enter__(self) -> _Worker:
+    def __enter__(self) -> Worker:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.kill()
-        os.close(self._reader)
+        _close(self._reader, self._turns)
 
-    def events(self, timeout_s: float) -> Iterator[Started | Note | Finished]:
+    def turn(self, seconds: float | None) -> None:
+        """Let it sample for so long; None: that was its last turn."""
+        if self._turns is None:
+            return
+        if seconds is None:
+            os.close(self._turns)
+            self._turns = None
+            return
+        with contextlib.suppress(BrokenPipeError):  # it died; the end of its events will tell
+            os.write(self._turns, b"%f\n" % seconds)
+
+    def events(self, timeout_s: float) -> Iterator[Event]:
         """Events as they come; the parent blocks meanwhile. The deadline starts anew with every case."""
         pending = b""
         deadline = time.monotonic() + timeout_s
@@ -99,7 +114,7 @@ class _Worker:
             *lines, pending = (pending + chunk).split(b"\n")
             for line in lines:
                 event = EVENT.validate_json(line)
-                if not isinstance(event, Note):
+                if not isinstance(event, Note):  # a worker that only talks is not at work
                     deadline = time.monotonic() + timeout_s
                 yield event
 
@@ -118,7 +133,13 @@ class _Worker:
         self.wait()
 
 
-def _describe_exit(code: int) -> tuple[str, str]:
+def _close(*descriptors: int | None) -> None:
+    for descriptor in descriptors:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def describe_exit(code: int) -> tuple[str, str]:
     """What killed the worker, and the remedy."""
     if code == -signal.SIGKILL:
         return "the worker was killed (SIGKILL), most likely out of memory", "use a smaller --batch or model"
@@ -128,7 +149,7 @@ def _describe_exit(code: int) -> tuple[str, str]:
     return f"the worker ended without a result (exit code {code})", "see the log: dyno show --log"
 
 
-def _failed(reason: str, remedy: str, log: IO[bytes]) -> Outcome:
+def failed(reason: str, remedy: str, log: IO[bytes]) -> Outcome:
     size = log.seek(0, os.SEEK_END)
     log.seek(max(0, size - LOG_TAIL))
     text = log.read().decode(errors="replace").strip()

@@ -31,11 +31,18 @@ class Note(Frozen):
     text: str
 
 
+class Turn(Frozen):
+    """The samples of one turn; none when the worker is loaded and warm and waits for its first."""
+
+    event: Literal["turn"] = "turn"
+    samples_ms: tuple[float, ...] = ()
+
+
 class Finished(Frozen):
     event: Literal["finished"] = "finished"
     case: int
     outcome: Outcome
 
 
-Event = Annotated[Started | Note | Finished, Field(discriminator="event")]
-EVENT: TypeAdapter[Started | Note | Finished] = TypeAdapter(Event)
+Event = Started | Note | Turn | Finished
+EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="event")])

@@ -8,7 +8,9 @@ import signal
 import socket
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -35,6 +37,21 @@ class Ends:
     job: int
     events: int
     log: int
+    turns: int | None = None
+
+
+@dataclass(frozen=True)
+class Side:
+    """An installation to measure: an interpreter, what is changed of the environment, and where it works."""
+
+    name: str
+    python: str = sys.executable
+    environment: Mapping[str, str] = field(default_factory=dict)
+    folder: Path | None = None
+
+
+HERE = Side("here")
+"""The installation that this program is."""
 
 
 class Process(Protocol):
@@ -63,7 +80,7 @@ class Processes:
 
     def start(self, job: Job, ends: Ends) -> Process:
         if not self._preload:
-            return _fresh(ends)
+            return fresh(ends)
         modules = _modules(job)
         if job.prepare and self._nurseries:
             # Nothing is measured, and exporting wants what the largest has imported already.
@@ -74,7 +91,7 @@ class Processes:
             return self._nurseries[modules].start(ends)
         except _NurseryDied:
             self._preload = False
-            return _fresh(ends)
+            return fresh(ends)
 
 
 def _modules(job: Job) -> tuple[str, ...]:
@@ -86,14 +103,17 @@ def _modules(job: Job) -> tuple[str, ...]:
         return ()
 
 
-def _fresh(ends: Ends) -> Process:
+def fresh(ends: Ends, side: Side = HERE) -> Process:
+    """A process that has imported nothing yet."""
+    passed = (ends.events,) if ends.turns is None else (ends.events, ends.turns)
     return subprocess.Popen(
-        [sys.executable, "-m", "modeldyno.runner.worker", str(ends.events)],
+        [side.python, "-m", "modeldyno.runner.worker", *map(str, passed)],
         stdin=ends.job,
         stdout=ends.log,
         stderr=subprocess.STDOUT,
-        pass_fds=(ends.events,),
-        env={**os.environ, **_ENVIRONMENT},
+        pass_fds=passed,
+        cwd=side.folder,
+        env={**os.environ, **_ENVIRONMENT, **side.environment},
         start_new_session=True,  # Ctrl-C is for the parent, which ends the worker itself
     )
 

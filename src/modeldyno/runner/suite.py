@@ -7,7 +7,8 @@ import itertools
 import json
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -194,31 +195,65 @@ def benchmark_block(entry: dict[str, Any], place: str) -> Block:
     return Block.model_validate({"name": entry.get("name"), **_gather_axes(data)})
 
 
+@dataclass(frozen=True)
+class _Subject:
+    """What a case is about: a model, or what a workload brings in place of one."""
+
+    workload: str
+    name: str
+    axes: Mapping[str, Sequence[int]]
+    """Sizes beyond the batch, with those to take when none are asked for."""
+    is_model: bool = True
+
+
 def expand(block: Block) -> Iterator[Case]:
     """The cases of a block; every unknown name is an error before anything runs."""
-    specs = [models.resolve(name) for name in block.model]
+    workloads = [_checked(WORKLOADS, name) for name in block.workload]
+    subjects = [subject for name in block.model for subject in _subjects(name, workloads)]
     targets = list(_targets(block.on))
     precisions = [_precision(name) for name in block.precision]
-    workloads = [_checked(WORKLOADS, name) for name in block.workload]
-    _check_names("axis", block.shape, {*_known_axes(), *(axis for spec in specs for axis in spec.axes)})
-    _check_names("option", block.options, _known_options(workloads))
-    for spec, (platform, index) in itertools.product(specs, targets):
-        for workload, runtime in itertools.product(workloads, _runtimes(block.runtime, platform)):
-            for precision, batch, shape, options in itertools.product(
-                precisions, block.batch, _shapes(spec.axes, block.shape), _options(block.options)
-            ):
-                yield Case(
-                    workload=workload,
-                    model=spec.name,
-                    platform=platform,
-                    index=index,
-                    runtime=runtime,
-                    precision=precision,
-                    batch=batch,
-                    shape=shape,
-                    weights=block.weights,
-                    options=options,
-                )
+    _check_names("axis", block.shape, {*_known_axes(), *(axis for subject in subjects for axis in subject.axes)})
+    _check_names("option", block.options, _known_options(subject.workload for subject in subjects))
+    for subject, (platform, index) in itertools.product(subjects, targets):
+        for runtime, precision, batch, shape, options in itertools.product(
+            _runtimes(block.runtime, platform),
+            precisions,
+            block.batch if subject.is_model else [1],
+            _shapes(subject.axes, block.shape),
+            _options(block.options),
+        ):
+            yield Case(
+                workload=subject.workload,
+                model=subject.name,
+                platform=platform,
+                index=index,
+                runtime=runtime,
+                precision=precision,
+                batch=batch,
+                shape=shape,
+                weights=block.weights if subject.is_model else Weights.AUTO,
+                options=options,
+            )
+
+
+def _subjects(name: str, workloads: Iterable[str]) -> Iterator[_Subject]:
+    """The model in each workload; the name of a workload with probes of its own stands for all of them."""
+    if name in WORKLOADS.names() and (own := probes_of(name)):
+        yield from (_Subject(name, probe, axes, is_model=False) for probe, axes in own.items())
+        return
+    for workload in workloads:
+        if own := probes_of(workload):
+            _check_names(f"probe of {workload}", [name], own)
+            yield _Subject(workload, name, own[name], is_model=False)
+        else:
+            spec = models.resolve(name)
+            yield _Subject(workload, spec.name, {axis: (size,) for axis, size in spec.axes.items()})
+
+
+def probes_of(workload: str) -> Mapping[str, Mapping[str, Sequence[int]]]:
+    """What a workload measures in place of models, by name, with axes and usual sizes; none for most."""
+    declared: Mapping[str, Mapping[str, Sequence[int]]] = getattr(WORKLOADS.get(workload), "probes", {})
+    return declared
 
 
 def _check_names(kind: str, given: Iterable[str], known: Collection[str]) -> None:
@@ -271,9 +306,9 @@ def _precision(name: str) -> Precision:
         raise UnknownName("precision", name, [p.value for p in Precision]) from None
 
 
-def _shapes(axes: Mapping[str, int], wanted: dict[str, list[int]]) -> Iterator[dict[str, int]]:
-    """One shape per combination of the sizes asked for, over the axes this model has."""
-    choices = [[(axis, size) for size in wanted.get(axis, [default])] for axis, default in axes.items()]
+def _shapes(axes: Mapping[str, Sequence[int]], wanted: dict[str, list[int]]) -> Iterator[dict[str, int]]:
+    """One shape per combination of the sizes asked for, over the axes this subject has."""
+    choices = [[(axis, size) for size in wanted.get(axis, usual)] for axis, usual in axes.items()]
     return (dict(combination) for combination in itertools.product(*choices))
 
 

@@ -1,6 +1,7 @@
 """The worker process: reads one job from stdin, measures its cases, writes events to the pipe it was given.
 
-Run as `python -m modeldyno.runner.worker FD`. It needs neither the store nor the command line.
+Run as `python -m modeldyno.runner.worker FD [TURNS]`; what comes through a second pipe says when to sample. It needs
+neither the store nor the command line.
 """
 
 from __future__ import annotations
@@ -11,23 +12,24 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from modeldyno.core.errors import InputError, Unsupported
 from modeldyno.core.protocols import Bench, Prepares, Session
 from modeldyno.core.types import Case, Outcome, Status
 from modeldyno.platforms import PLATFORMS
-from modeldyno.runner.job import Finished, Job, Note, Started
+from modeldyno.runner.job import Event, Finished, Job, Note, Started, Turn
 from modeldyno.workloads import WORKLOADS
 
 _PR_SET_PDEATHSIG = 1
 
 
-def main(descriptor: int) -> None:
+def main(descriptor: int, turns: int | None = None) -> None:
     os.set_inheritable(descriptor, False)  # a child that outlives us must not keep the pipe open
     die_with_parent()
     job = Job.model_validate_json(sys.stdin.buffer.read())
-    measure = _Measurer(job, lambda text: _send(descriptor, Note(text=text)))
+    given = None if turns is None else _Turns(turns, descriptor)
+    measure = _Measurer(job, lambda text: _send(descriptor, Note(text=text)), given)
     for position, case in enumerate(job.cases):
         _send(descriptor, Started(case=position))
         try:
@@ -47,8 +49,8 @@ def die_with_parent() -> None:
 class _Measurer:
     """Measures or prepares the cases of a job; the device is opened once, and only to measure."""
 
-    def __init__(self, job: Job, note: Callable[[str], None]) -> None:
-        self._job, self._note = job, note
+    def __init__(self, job: Job, note: Callable[[str], None], turns: _Turns | None) -> None:
+        self._job, self._note, self._turns = job, note, turns
         self._session: Session | None = None
         self._fresh = True
 
@@ -64,10 +66,27 @@ class _Measurer:
             self._session = PLATFORMS.get(case.platform).open(case.index)
         fresh, self._fresh = self._fresh, False
         job = self._job
-        return workload.run(Bench(case, job.policy, self._session, job.process, fresh, self._note))
+        return workload.run(Bench(case, job.policy, self._session, job.process, fresh, self._note, self._turns))
 
 
-def _send(descriptor: int, event: Started | Note | Finished) -> None:
+class _Turns:
+    """Lines on a pipe, each the seconds of a turn; the end of the pipe is the end of sampling."""
+
+    def __init__(self, descriptor: int, events: int) -> None:
+        os.set_inheritable(descriptor, False)
+        self._descriptor, self._events = descriptor, events
+
+    def __iter__(self) -> Iterator[float]:
+        self.taken(())
+        with os.fdopen(self._descriptor, "rb") as lines:
+            for line in lines:
+                yield float(line)
+
+    def taken(self, samples_ms: Sequence[float]) -> None:
+        _send(self._events, Turn(samples_ms=tuple(samples_ms)))
+
+
+def _send(descriptor: int, event: Event) -> None:
     data = event.model_dump_json().encode() + b"\n"
     while data:
         data = data[os.write(descriptor, data) :]
@@ -107,4 +126,4 @@ def _first_line(error: Exception) -> str:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(*map(int, sys.argv[1:]))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 
 from modeldyno import models
-from modeldyno.core.protocols import Bench, Loaded, Profiles, ReportsState, Source, TimesItself
+from modeldyno.core.protocols import Bench, Loaded, Profiles, Source, TimesItself
 from modeldyno.core.types import (
     KERNEL,
     Case,
@@ -16,23 +16,23 @@ from modeldyno.core.types import (
     OutputCheck,
     Passport,
     ProfileRow,
-    Samples,
     Status,
     Verdict,
 )
-from modeldyno.measure import loop, passport
 from modeldyno.measure.energy import energy_pass
-from modeldyno.measure.host import snapshot
 from modeldyno.measure.memory import memory_pass
 from modeldyno.runtimes import RUNTIMES
+from modeldyno.workloads._extra_work import EXTRA_WORK, with_extra_work
 from modeldyno.workloads._outputs import check_outputs
 from modeldyno.workloads._placement import fallback_check, proven
+from modeldyno.workloads._sampled import sampled
 
 
 class Inference:
     """Load, first step, check, steady samples, memory, energy, profile: in this order, each apart."""
 
     name = "inference"
+    options = frozenset({EXTRA_WORK})
 
     def prepare(self, case: Case, note: Callable[[str], None]) -> Outcome:
         """What can be made once and kept: the reference, and what the runtime wants from the exporter."""
@@ -57,7 +57,8 @@ class Inference:
         if not check.passed:
             return self._invalid(bench, source, loaded, check)
         bench.note("measuring")
-        samples, trust = self._sample(bench, loaded)
+        keeper = loaded if isinstance(loaded, TimesItself) else None
+        samples, trust = sampled(bench, with_extra_work(bench, loaded), keeper)
         bench.note("memory, energy where asked, profile")
         metrics = self._metrics(bench, source, loaded, first_ms, check)
         # Proof and profile come last: some runtimes load the model a second time for them.
@@ -80,20 +81,6 @@ class Inference:
             profile=profile,
             software=_versions(runtime.packages()),
         )
-
-    def _sample(self, bench: Bench, loaded: Loaded) -> tuple[Samples, Passport]:
-        session = bench.session
-        teller = session if isinstance(session, ReportsState) else None
-        before, state_before = snapshot(), teller.state() if teller else {}
-        if isinstance(loaded, TimesItself):
-            samples = loaded.sample(bench.policy, bench.process)
-        else:
-            samples = loop.sample(session, loaded.step, bench.policy, bench.process)
-        after, state_after = snapshot(), teller.state() if teller else {}
-        checks = passport.host_checks(before, after) + passport.sample_checks(samples)
-        if teller:
-            checks += teller.checks(state_before, state_after)
-        return samples, Passport.of(checks)
 
     def _metrics(
         self, bench: Bench, source: Source, loaded: Loaded, first_ms: float, check: OutputCheck

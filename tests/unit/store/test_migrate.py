@@ -1,4 +1,4 @@
-"""A store of the first schema opens with everything that reads it, and loses nothing on the way up."""
+"""A store of an earlier schema opens with everything that reads it, and loses nothing on the way up."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import duckdb
 import pytest
 
 from modeldyno.core.errors import InputError, JobError
+from modeldyno.core.types import Provenance
 from modeldyno.store.ask import ask
 from modeldyno.store.backup import backup, restore
 from modeldyno.store.check import check
@@ -19,20 +20,28 @@ from modeldyno.store.maintenance import migrate, stats, vacuum
 from modeldyno.store.query import Filter
 from modeldyno.store.store import Store
 
-FIXTURE = Path(__file__).parents[2] / "fixtures" / "stores" / "v1.duckdb.gz"
+STORES = Path(__file__).parents[2] / "fixtures" / "stores"
+NEWEST = 3
+SAMPLE_RECORDS, SAMPLE_RUNS = {1: 0, 2: 48}, {1: 0, 2: 3}
+"""By schema: what is in the store beside the measurements that all of them have."""
+
+
+@pytest.fixture(params=range(1, NEWEST))
+def version(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    """A store of schema 1, as an earlier modeldyno left it."""
-    path = tmp_path / "v1.duckdb"
-    with gzip.open(FIXTURE) as source, path.open("wb") as target:
+def store(tmp_path: Path, version: int) -> Store:
+    """A store of an earlier schema, as the modeldyno of its time left it."""
+    path = tmp_path / "old.duckdb"
+    with gzip.open(STORES / f"v{version}.duckdb.gz") as source, path.open("wb") as target:
         shutil.copyfileobj(source, target)
     return Store(path)
 
 
-def is_whole(store: Store) -> None:
-    records = store.records(Filter())
+def is_whole(store: Store, version: int) -> None:
+    records = store.records(Filter(provenance=(Provenance.MEASURED,)))
     assert sorted((record.case.platform, record.status.value) for record in records) == [
         ("cpu", "ok"),
         ("cuda", "ok"),
@@ -40,7 +49,8 @@ def is_whole(store: Store) -> None:
         ("cuda", "ok"),
         ("qnn", "skipped"),
     ]
-    assert len(store.runs()) == 2
+    assert len(store.runs()) == 2 + SAMPLE_RUNS[version]
+    assert len(store.records(Filter())) == 5 + SAMPLE_RECORDS[version]
     for record in records:
         if record.status.value == "ok":
             assert record.device and record.model and record.passport and record.placement
@@ -52,7 +62,7 @@ def is_whole(store: Store) -> None:
 
 
 def _ask(store: Store) -> None:
-    with ask(store.path, "SELECT * FROM results") as answer:
+    with ask(store.path, "SELECT * FROM results WHERE provenance = 'measured'") as answer:
         assert len(list(answer.rows)) == 5
 
 
@@ -72,39 +82,39 @@ READERS: dict[str, Callable[[Store], object]] = {
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_every_reader_opens_it_and_keeps_the_old_file(store: Store, reader: str) -> None:
+def test_every_reader_opens_it_and_keeps_the_old_file(store: Store, version: int, reader: str) -> None:
     original = store.path.read_bytes()
     READERS[reader](store)
-    kept = store.path.with_name("v1.duckdb.schema1")
+    kept = store.path.with_name(f"old.duckdb.schema{version}")
     assert kept.read_bytes() == original
-    is_whole(store)
+    is_whole(store, version)
 
 
-def test_migrate_says_from_where_to_where_and_what_it_kept(store: Store) -> None:
+def test_migrate_says_from_where_to_where_and_what_it_kept(store: Store, version: int) -> None:
     done = migrate(store)
-    assert (done.before, done.after) == (1, 2)
-    assert done.backup == store.path.with_name("v1.duckdb.schema1")
+    assert (done.before, done.after) == (version, NEWEST)
+    assert done.backup == store.path.with_name(f"old.duckdb.schema{version}")
     again = migrate(store)
-    assert (again.before, again.after, again.backup) == (2, 2, None)
-    is_whole(store)
+    assert (again.before, again.after, again.backup) == (NEWEST, NEWEST, None)
+    is_whole(store, version)
 
 
-def test_a_file_that_was_kept_before_is_not_overwritten(store: Store) -> None:
-    before = store.path.with_name("v1.duckdb.schema1")
+def test_a_file_that_was_kept_before_is_not_overwritten(store: Store, version: int) -> None:
+    before = store.path.with_name(f"old.duckdb.schema{version}")
     before.write_text("of another time")
     done = migrate(store)
-    assert done.backup == store.path.with_name("v1.duckdb.schema1-2")
+    assert done.backup == store.path.with_name(f"old.duckdb.schema{version}-2")
     assert done.backup.exists()
     assert before.read_text() == "of another time"
 
 
-def test_the_kept_file_can_be_restored_and_migrates_again(store: Store) -> None:
+def test_the_kept_file_can_be_restored_and_migrates_again(store: Store, version: int) -> None:
     kept = migrate(store).backup
     assert kept
     store.path.unlink()
     restore(store.path, kept)
-    assert migrate(store).before == 1
-    is_whole(store)
+    assert migrate(store).before == version
+    is_whole(store, version)
 
 
 def test_migrate_of_nothing_and_of_something_else_is_a_sentence(tmp_path: Path) -> None:

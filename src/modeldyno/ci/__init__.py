@@ -1,0 +1,1 @@
+"""What happens on a pull request and every night: the gate, its report, the comment, the issues, the workflow file."""

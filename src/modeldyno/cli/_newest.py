@@ -1,0 +1,27 @@
+"""The records that an analysis looks at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from modeldyno.cli._print import print_note
+
+if TYPE_CHECKING:
+    from modeldyno.core.types import Record
+    from modeldyno.store.query import Filter
+    from modeldyno.store.store import Store
+
+REAL = "measured,imported"
+"""The provenances that take part unless the user says otherwise."""
+LimitOption = Annotated[int, typer.Option("--limit", min=0, help="Look at so many records, the newest; 0 for all.")]
+
+
+def newest_records(opened: Store, chosen: Filter, limit: int) -> list[Record]:
+    """The records that are meant, oldest first; says so where there are more than looked at."""
+    found = opened.records(chosen, limit + 1 if limit else None)
+    if not limit or len(found) <= limit:
+        return found
+    print_note(f"Only the newest {limit} records are looked at; narrow the question, or give --limit 0.")
+    return found[-limit:]

@@ -1,0 +1,261 @@
+"""`dyno compare`: what is faster, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from modeldyno.cli._filters import (
+    BatchOption,
+    FamilyOption,
+    ModelOption,
+    OnOption,
+    PrecisionOption,
+    ProvenanceOption,
+    RuntimeOption,
+    SinceOption,
+    UntilOption,
+    WorkloadOption,
+    make_filter,
+)
+from modeldyno.cli._newest import REAL, LimitOption, newest_records
+from modeldyno.cli._options import JsonOption, StoreOption, comma_list
+from modeldyno.cli._print import print_json, print_line, print_note, print_table
+from modeldyno.cli._store import open_store
+
+if TYPE_CHECKING:
+    from modeldyno.analysis.comparable import By
+    from modeldyno.analysis.compare import Comparison, Pairing
+    from modeldyno.core.types import Case, Record
+    from modeldyno.store.query import Filter
+    from modeldyno.store.store import Store
+
+
+def compare(
+    two: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[OLD NEW]", help="Two runs (id or its beginning, latest, latest~1) or two record ids."),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(help="What to compare: platform, runtime, precision, batch, model or run.")
+    ] = None,
+    metric: Annotated[str | None, typer.Option(help="Metrics, e.g. latency_ms,memory_peak_mb.")] = None,
+    baseline: Annotated[str | None, typer.Option(help="Which platform, batch, run ... all others are held to.")] = None,
+    margin: Annotated[
+        str | None, typer.Option(help="Smallest change that counts: 0.05, or latency_ms=0.05,memory_peak_mb=0.02.")
+    ] = None,
+    model: ModelOption = None,
+    on: OnOption = None,
+    family: FamilyOption = None,
+    runtime: RuntimeOption = None,
+    precision: PrecisionOption = None,
+    batch: BatchOption = None,
+    workload: WorkloadOption = None,
+    provenance: ProvenanceOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    limit: LimitOption = 5000,
+    json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Compare records: ratios with intervals, and a verdict: faster, slower, same or ambiguous."""
+    from modeldyno.analysis.comparable import By
+    from modeldyno.analysis.compare import compare as compare_pairs
+    from modeldyno.analysis.compare import default_metric
+
+    question = _question(two or [], by)
+    opened = open_store(store)
+    names = _metrics(metric) or [default_metric(question)]
+    margins = _margins(margin, names)
+    chosen = make_filter(
+        (), model, on, family, runtime, precision, batch, workload, "ok", provenance or REAL, since, until
+    )
+    if two:
+        pairing = _two(opened, two[0], two[1], chosen)
+    else:
+        base = _run_id(opened, baseline) if baseline and question is By.RUN else baseline
+        pairing = _by(opened, question, names[0], base, chosen, limit)
+    comparisons = compare_pairs(pairing.pairs, question, names, margins)
+    if json:
+        alone = [_record_document(record) for record in pairing.alone]
+        documents = [_document(comparison) for comparison in comparisons]
+        print_json({"by": question.value, "comparisons": documents, "alone": alone})
+    else:
+        _print(comparisons, pairing, question)
+
+
+def _question(two: Sequence[str], by: str | None) -> By:
+    from modeldyno.analysis.comparable import By
+    from modeldyno.core.errors import InputError, UnknownName
+
+    if len(two) not in (0, 2):
+        raise InputError(f"Two runs or two records are compared, not {len(two)}; write: dyno compare latest~1 latest")
+    if bool(two) == bool(by):
+        raise InputError("Say what to compare: either --by platform (or runtime, precision, ...), or two runs.")
+    try:
+        return By(by) if by else By.RUN
+    except ValueError:
+        raise UnknownName("question for --by", str(by), list(By)) from None
+
+
+def _metrics(text: str | None) -> list[str]:
+    from modeldyno.core.metrics import metric
+
+    return [metric(name).name for name in comma_list(text)]
+
+
+def _margins(text: str | None, names: Sequence[str]) -> dict[str, float]:
+    """One share for all metrics, or one for each that is named."""
+    margins: dict[str, float] = {}
+    for part in comma_list(text):
+        name, equals, share = part.rpartition("=")
+        for each in _metrics(name) if equals else names:
+            margins[each] = _share(share)
+    return margins
+
+
+def _share(text: str) -> float:
+    from modeldyno.core.errors import InputError
+
+    try:
+        share = float(text)
+    except ValueError:
+        share = math.nan
+    if not 0 <= share < 10:
+        raise InputError(f"--margin {text} is no share; write for example 0.05 for 5 %.")
+    return share
+
+
+def _by(opened: Store, by: By, name: str, baseline: str | None, chosen: Filter, limit: int) -> Pairing:
+    from modeldyno.analysis.compare import pair_up
+
+    return pair_up(newest_records(opened, chosen, limit), by, name, baseline)
+
+
+def _two(opened: Store, old: str, new: str, chosen: Filter) -> Pairing:
+    """Two runs case by case; or the two records that are named, which may then be of any kind."""
+    from dataclasses import replace
+
+    from modeldyno.analysis.compare import Pairing, match_runs
+    from modeldyno.store.query import Filter
+
+    named = [opened.records(Filter(record_id=(name.lower(),))) for name in (old, new)]
+    if named[0] and named[1]:
+        return Pairing(((named[0][0], named[1][0]),), ())
+    runs = [opened.records(replace(chosen, run_id=(_run_id(opened, name),))) for name in (old, new)]
+    return match_runs(*runs)
+
+
+def _run_id(opened: Store, name: str) -> str:
+    """`latest~1` is the one before the latest."""
+    from modeldyno.core.errors import InputError
+
+    back = re.fullmatch(r"latest~(\d{1,6})", name)
+    if not back:
+        return opened.find_run(name).run_id
+    runs = opened.runs()
+    if int(back[1]) >= len(runs):
+        raise InputError(f"There is no {name}: the store holds {len(runs)} runs; see dyno show all.")
+    return runs[int(back[1])].run_id
+
+
+def _document(comparison: Comparison) -> dict[str, Any]:
+    ratio, name = comparison.ratio, comparison.metric
+    return {
+        "metric": name,
+        "baseline": _record_document(comparison.old, name),
+        "compared": _record_document(comparison.new, name),
+        "ratio": ratio.value,
+        "low": ratio.interval.low if ratio.interval else None,
+        "high": ratio.interval.high if ratio.interval else None,
+        "times_better": comparison.gain,
+        "p_value": ratio.p_value(comparison.margin),
+        "margin": comparison.margin,
+        "verdict": comparison.verdict,
+        "labels": list(comparison.labels),
+        "refused": list(comparison.refused),
+    }
+
+
+def _record_document(record: Record, name: str | None = None) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "record_id": record.record_id,
+        "run_id": record.run_id,
+        "case": record.case.model_dump(mode="json"),
+        "device": record.device.name if record.device else None,
+        "provenance": record.provenance.value,
+    }
+    value = record.value(name) if name else None
+    finite = value if value is not None and math.isfinite(value) else None
+    return document | ({"value": finite} if name else {})
+
+
+def _print(comparisons: Sequence[Comparison], pairing: Pairing, by: By) -> None:
+    from modeldyno.cli._tables import metric_text, new_table
+
+    if not comparisons:
+        print_line(f"Nothing to compare: no two records that match differ in their {by.value}.")
+    footnotes: dict[str, int] = {}
+    devices = {(r.case.platform, r.device.name) for pair in pairing.pairs for r in pair if r.device}
+    named = {platform for platform, count in Counter(platform for platform, _ in devices).items() if count > 1}
+    table = new_table("Compared", ["case", "metric", "baseline", "compared", "ratio", "verdict", "notes"])
+    for one in comparisons:
+        said = [str(footnotes.setdefault(text, len(footnotes) + 1)) for text in (*one.refused, *one.labels)]
+        values = (f"{_side(record, by, named)}: {metric_text(record, one.metric)}" for record in (one.old, one.new))
+        table.add_row(
+            _work(one.new.case, by), one.metric, *values, _ratio_text(one), _verdict_text(one), " ".join(said)
+        )
+    if comparisons:
+        print_table(table)
+    for text, number in footnotes.items():
+        print_line(f"  {number:2}  {text}")
+    if pairing.alone:
+        print_note(f"{len(pairing.alone)} more records have nothing to be held against.")
+
+
+def _ratio_text(one: Comparison) -> str:
+    if one.ratio.value is None:
+        return "-"
+    bounds = one.ratio.interval
+    return f"{one.ratio.value:.4g}" + (f" [{bounds.low:.4g}, {bounds.high:.4g}]" if bounds else "")
+
+
+def _verdict_text(one: Comparison) -> str:
+    from modeldyno.analysis.verdict import Change
+
+    if one.gain is None or one.change not in (Change.BETTER, Change.WORSE):
+        return one.verdict
+    return f"{max(one.gain, 1 / one.gain):.3g}x {one.verdict}"
+
+
+def _side(record: Record, by: By, named: set[str]) -> str:
+    from modeldyno.analysis.comparable import By
+    from modeldyno.analysis.compare import side
+
+    if by is By.PLATFORM:
+        device = f" ({record.device.name})" if record.device and record.case.platform in named else ""
+        return f"{record.case.platform} {record.case.runtime}{device}"
+    return f"batch {record.case.batch}" if by is By.BATCH else side(record, by)
+
+
+def _work(case: Case, by: By) -> str:
+    """What both records have in common."""
+    from modeldyno.analysis.comparable import By
+
+    parts = {
+        By.MODEL: case.model,
+        By.PLATFORM: case.platform,
+        By.RUNTIME: case.runtime,
+        By.PRECISION: case.precision,
+        By.BATCH: f"batch {case.batch}",
+    }
+    left_out = {by, By.RUNTIME} if by is By.PLATFORM else {by}
+    shape = [] if by is By.MODEL else [f"{axis} {size}" for axis, size in case.shape.items()]
+    options = [f"{name}={value}" for name, value in case.options.items()]
+    workload = [] if case.workload == "inference" else [case.workload]
+    return " · ".join([*workload, *(text for part, text in parts.items() if part not in left_out), *shape, *options])

@@ -1,0 +1,188 @@
+"""`dyno compatibility`: which model works on which platform, and what to use instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from modeldyno.cli._filters import (
+    FamilyOption,
+    ModelOption,
+    OnOption,
+    PrecisionOption,
+    RuntimeOption,
+    SinceOption,
+    UntilOption,
+    WorkloadOption,
+    make_filter,
+)
+from modeldyno.cli._newest import REAL
+from modeldyno.cli._options import JsonOption, StoreOption, comma_list
+from modeldyno.cli._print import print_json, print_line, print_table
+from modeldyno.cli._store import open_store
+
+if TYPE_CHECKING:
+    from modeldyno.analysis.compatibility import Cell, Matrix, Try, Way
+    from modeldyno.core.elsewhere import TestResult
+    from modeldyno.store.query import Filter
+    from modeldyno.store.store import Store
+
+_UNTRIED = "-"
+_MOST_ADVICE = 3
+
+
+def compatibility(
+    model: ModelOption = None,
+    on: OnOption = None,
+    family: FamilyOption = None,
+    runtime: RuntimeOption = None,
+    precision: PrecisionOption = None,
+    workload: WorkloadOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="As Markdown, for a page or a comment.")] = False,
+    json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Show which model works on which platform, from what really happened, and what to use instead."""
+    from modeldyno.analysis.compatibility import matrix, tries
+
+    opened = open_store(store)
+    chosen = make_filter((), model, None, family, runtime, precision, None, workload, None, REAL, since, until)
+    made = _on(matrix(tries(opened.records(chosen), _tests(opened, chosen))), on)
+    if json:
+        cells = [_document(cell) for cell in made.cells]
+        print_json({"models": list(made.models), "platforms": list(made.platforms), "cells": cells})
+    elif not made.cells:
+        print_line("No outcome matches; measure something with: dyno run tiny-bert --on cpu")
+    elif markdown:
+        _print_markdown(made)
+    else:
+        _print(made)
+
+
+def _tests(opened: Store, chosen: Filter) -> list[TestResult]:
+    """A test says neither runtime nor precision, so it takes no part where those are asked for."""
+    from modeldyno.store.query import naive_utc
+
+    if chosen.family or chosen.runtime or chosen.precision or chosen.workload:
+        return []
+    names = {name.lower() for name in chosen.model}
+    begin, end = (moment and naive_utc(moment) for moment in (chosen.since, chosen.until))
+    return [
+        test
+        for test in opened.tests()
+        if (not names or (test.model or "").lower() in names)
+        and (begin is None or naive_utc(test.started_at) >= begin)
+        and (end is None or naive_utc(test.started_at) < end)
+    ]
+
+
+def _on(made: Matrix, on: str | None) -> Matrix:
+    """Only these platforms are shown; what to use instead may be any."""
+    from modeldyno.analysis.compatibility import Matrix
+
+    wanted = comma_list(on)
+    if not wanted:
+        return made
+    cells = tuple(cell for cell in made.cells if cell.platform in wanted)
+    models = {cell.model for cell in cells}
+    platforms = tuple(platform for platform in made.platforms if platform in wanted)
+    return Matrix(tuple(model for model in made.models if model in models), platforms, cells)
+
+
+def _document(cell: Cell) -> dict[str, Any]:
+    return {
+        "model": cell.model,
+        "platform": cell.platform,
+        "status": cell.status.value,
+        "reason": cell.best.decisive.reason,
+        "remedy": cell.best.decisive.remedy,
+        "instead": [_try(one) for one in cell.best.instead],
+        "ways": [_try(way.decisive) | _details(way) for way in cell.ways],
+    }
+
+
+def _details(way: Way) -> dict[str, Any]:
+    return {"partly": [_try(one) for one in way.partly], "instead": [_try(one) for one in way.instead]}
+
+
+def _try(one: Try) -> dict[str, Any]:
+    return {
+        "outcome_id": one.outcome_id,
+        "platform": one.platform,
+        "runtime": one.runtime,
+        "precision": one.precision,
+        "status": one.status.value,
+        "reason": one.reason,
+        "remedy": one.remedy,
+        "started_at": one.moment.isoformat(),
+        "throughput_per_s": one.per_s,
+    }
+
+
+def _print(made: Matrix) -> None:
+    from modeldyno.cli._tables import new_table
+
+    table = new_table("Compatibility", ["model", *made.platforms])
+    for model, row in _rows(made):
+        table.add_row(model, *row)
+    print_table(table)
+    if problems := _problems(made):
+        table = new_table("What does not work", ["model", "on", "status", "reason", "instead"])
+        for problem in problems:
+            table.add_row(*problem)
+        print_table(table)
+
+
+def _print_markdown(made: Matrix) -> None:
+    _print_markdown_table(["model", *made.platforms], [[model, *row] for model, row in _rows(made)])
+    if problems := _problems(made):
+        print_line("")
+        _print_markdown_table(["model", "on", "status", "reason", "instead"], problems)
+
+
+def _print_markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    for row in (columns, ["---"] * len(columns), *rows):
+        print_line("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
+
+
+def _rows(made: Matrix) -> list[tuple[str, list[str]]]:
+    cells = {(cell.model, cell.platform): cell.status.value for cell in made.cells}
+    return [(model, [cells.get((model, platform), _UNTRIED) for platform in made.platforms]) for model in made.models]
+
+
+def _problems(made: Matrix) -> list[tuple[str, str, str, str, str]]:
+    """What does not work or only partly; ways that fail for the same reason stand together."""
+    from modeldyno.core.types import Status
+
+    found: dict[tuple[str, str, str, str, str], list[str]] = {}
+    for cell in made.cells:
+        for way in cell.ways:
+            bad = way.partly[0] if way.partly else way.decisive
+            if bad.status is not Status.OK:
+                status = f"partly {bad.status.value}" if way.partly else bad.status.value
+                key = (cell.model, cell.platform, status, _why(bad), _advice(way))
+                found.setdefault(key, []).append(_words(bad.runtime, bad.precision))
+    return [
+        (model, _words(platform, ", ".join(filter(None, ways))), status, why, advice)
+        for (model, platform, status, why, advice), ways in found.items()
+    ]
+
+
+def _why(one: Try) -> str:
+    """On one line."""
+    return "; ".join(" ".join(text.split()) for text in (one.reason, one.remedy) if text) or "no reason given"
+
+
+def _advice(way: Way) -> str:
+    if way.partly:
+        return "a smaller batch or shape, which worked"
+    ways = [_words(one.platform, one.runtime, one.precision) for one in way.instead]
+    return ", ".join(ways[:_MOST_ADVICE]) or "nothing that worked is known"
+
+
+def _words(*parts: str | None) -> str:
+    return " ".join(filter(None, parts))

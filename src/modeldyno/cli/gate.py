@@ -1,0 +1,219 @@
+"""`dyno gate`: did it get slower? Two versions side by side, or the latest run against its history."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from modeldyno.cli._cases import (
+    BatchCases,
+    OnCases,
+    OptionCases,
+    PrecisionCases,
+    RuntimeCases,
+    SeqCases,
+    ShapeCases,
+    Targets,
+    TimeoutOption,
+    WeightsCases,
+    WorkloadCases,
+    case_block,
+    case_suite,
+)
+from modeldyno.cli._options import JsonOption, StoreOption, comma_list
+from modeldyno.cli._print import print_line, print_note, print_table
+from modeldyno.cli._store import open_store
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from modeldyno.ci.gate import Terms
+    from modeldyno.ci.report import CaseVerdict, GateReport
+    from modeldyno.core.types import Case
+
+_SIDE = "commit=SHA, python=PATH of an installation, suite=FILE; several with commas. Left out: as it is here."
+
+
+def gate(
+    targets: Targets = None,
+    a: Annotated[list[str] | None, typer.Option("--a", metavar="KIND=VALUE", help=f"The old side: {_SIDE}")] = None,
+    b: Annotated[
+        list[str] | None, typer.Option("--b", metavar="KIND=VALUE", help="The new side, in the same words.")
+    ] = None,
+    history: Annotated[
+        str | None, typer.Option("--history", metavar="RUN", help="Judge this run (`latest`) against its history.")
+    ] = None,
+    metric: Annotated[str, typer.Option(help="What must not get worse.")] = "latency_ms",
+    margin: Annotated[
+        str | None, typer.Option(help="Smallest change that matters: 0.03, or latency_ms=0.03,memory_peak_mb=0.05.")
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Turns of each side in a block of fresh processes.")] = 8,
+    turn: Annotated[float, typer.Option(min=0.001, help="Seconds of a turn, of three steps at least.")] = 0.1,
+    budget: Annotated[float, typer.Option(min=1, help="Seconds after which no further block begins.")] = 1800.0,
+    on: OnCases = "auto",
+    runtime: RuntimeCases = "auto",
+    workload: WorkloadCases = "inference",
+    precision: PrecisionCases = "fp32",
+    batch: BatchCases = "1",
+    seq: SeqCases = None,
+    shape: ShapeCases = None,
+    option: OptionCases = None,
+    weights: WeightsCases = "auto",
+    timeout: TimeoutOption = 900.0,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep what was measured in the store, a run for each side.")
+    ] = False,
+    output: Annotated[Path | None, typer.Option(help="Write the JSON document to this file as well.")] = None,
+    json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Judge whether it got slower: exit 0 when not, 1 for a regression, 3 when that could not be decided."""
+    terms = _terms(metric, margin, budget, timeout, rounds, turn)
+    if history is not None:
+        report = _against_history(history, terms, store, bool(targets or a or b or keep))
+    else:
+        block = case_block(on, runtime, workload, precision, batch, seq, shape, option, weights)
+        report = _side_by_side(targets, block, a, b, terms, store if keep else None, keep)
+    if output:
+        _write(output, report)
+    if json:
+        print_line(report.model_dump_json(indent=2))
+    else:
+        _print(report)
+    raise typer.Exit(report.exit_code)
+
+
+def _terms(metric: str, margin: str | None, budget: float, timeout: float, rounds: int, turn: float) -> Terms:
+    from modeldyno.ci.gate import Terms
+    from modeldyno.core.errors import InputError
+    from modeldyno.core.metrics import metric as known
+
+    names = tuple(comma_list(metric))
+    if not names:
+        raise InputError("--metric names no metric; write for example --metric latency_ms.")
+    for name in names:
+        known(name)
+    return Terms(names, _margins(margin, names), budget, rounds, turn, timeout)
+
+
+def _margins(text: str | None, names: tuple[str, ...]) -> dict[str, float]:
+    """`0.03` is for all metrics, `latency_ms=0.03` for one."""
+    from modeldyno.core.errors import InputError
+
+    margins: dict[str, float] = {}
+    for part in comma_list(text):
+        name, equals, value = part.rpartition("=")
+        try:
+            share = float(value)
+        except ValueError:
+            share = -1.0
+        if not 0 < share < 1 or (equals and name not in names):
+            raise InputError(
+                f"--margin {part} is not a share between 0 and 1 of a metric that is judged; "
+                f"write 0.02 or {names[0]}=0.02."
+            )
+        margins |= {name: share} if equals else dict.fromkeys(names, share)
+    return margins
+
+
+def _side_by_side(
+    targets: list[str] | None,
+    block: dict[str, object],
+    a: list[str] | None,
+    b: list[str] | None,
+    terms: Terms,
+    store: str | None,
+    keep: bool,
+) -> GateReport:
+    from modeldyno.ci.gate import run_gate
+    from modeldyno.ci.keep import items
+    from modeldyno.ci.sides import contender
+    from modeldyno.cli._invocation import command_line
+    from modeldyno.core.errors import InputError
+    from modeldyno.measure.host import describe_host
+
+    if not a and not b:
+        raise InputError(
+            "Nothing to compare; give --a and --b, e.g. --a commit=main --b commit=HEAD, or --history latest."
+        )
+    opened = open_store(store) if keep else None
+
+    def observe(case: Case, blocks: int, state: str) -> None:
+        print_note(f"{case.label}: block {blocks}, {state}")
+
+    with ExitStack() as sides:
+        old = sides.enter_context(contender("a", a or (), lambda: case_suite(targets, block)))
+        new = sides.enter_context(contender("b", b or (), lambda: case_suite(targets, block)))
+        host = describe_host()
+        report, matches = run_gate(old, new, terms, host, observe, command_line())
+        if opened:
+            sides_of_it = enumerate((old, new))
+            opened.add(item for place, side in sides_of_it for item in items(side, place, matches, report, host))
+    return report
+
+
+def _against_history(run: str, terms: Terms, store: str | None, mixed: bool) -> GateReport:
+    from modeldyno.ci.latest import judge_run
+    from modeldyno.cli._invocation import command_line
+    from modeldyno.core.errors import InputError
+
+    if mixed:
+        raise InputError("--history judges a stored run; leave out models, --a, --b and --keep.")
+    opened = open_store(store)
+    return judge_run(opened, opened.find_run(run), terms, command_line())
+
+
+def _write(output: Path, report: GateReport) -> None:
+    from modeldyno.core.errors import InputError
+
+    try:
+        output.write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"Cannot write {output}: {error.strerror}; choose another --output.") from None
+
+
+def _print(report: GateReport) -> None:
+    print_table(_table(report))
+    if report.control:
+        wide = "; margins gave way to it" if report.control.widened else ""
+        print_line(f"Noise of the old side against itself: {report.control.noise:.2%}{wide}.")
+    sentences = {
+        "ok": "Nothing got worse.",
+        "regression": "It got worse.",
+        "undecided": "Not all could be decided; give more --budget, a larger --margin, or a quieter host.",
+    }
+    print_line(f"{sentences[report.verdict.value]} {report.blocks} blocks in {report.duration_s:.0f} s.")
+
+
+def _table(report: GateReport) -> Table:
+    from modeldyno.cli._tables import new_table
+
+    table = new_table(
+        f"{report.baseline} -> {report.candidate}", ["case", "metric", "a", "b", "b / a", "margin", "verdict"]
+    )
+    for case in report.cases:
+        table.add_row(
+            case.case, case.metric, _value(case, case.baseline), _value(case, case.candidate), *_judgement(case)
+        )
+    return table
+
+
+def _value(case: CaseVerdict, value: float | None) -> str:
+    from modeldyno.core.metrics import format_value
+
+    return "-" if value is None else format_value(case.metric, value)
+
+
+def _judgement(case: CaseVerdict) -> tuple[str, str, str]:
+    from modeldyno.analysis.verdict import word
+
+    ratio = case.ratio
+    if ratio.value is None or ratio.low is None or ratio.high is None:
+        text = "-"
+    else:
+        text = f"{ratio.value:.3f} [{ratio.low:.3f}, {ratio.high:.3f}]"
+    verdict = word(case.change, case.metric).upper() if case.regression else word(case.change, case.metric)
+    return text, f"{case.margin:.1%}", f"{verdict}: {case.note}" if case.note else verdict

@@ -1,0 +1,115 @@
+"""One metric of many series over time: the few columns that a history needs, without samples."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from modeldyno.core.metrics import metric
+from modeldyno.core.types import Case, Provenance, Status
+from modeldyno.store.database import connect
+from modeldyno.store.query import RELATION, Filter
+from modeldyno.store.store import Store
+
+_CASE = ("workload", "model", "platform", "runtime", "precision", "batch", "shape", "weights", "options")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One record of a series as far as one metric goes."""
+
+    record_id: str
+    run_id: str
+    started_at: datetime
+    status: Status
+    provenance: Provenance
+    value: float | None
+    low: float | None
+    high: float | None
+    commit: str | None
+    host_id: str
+    host: str
+    """Its name, where it has one."""
+    driver: str | None
+    software: tuple[tuple[str, str], ...]
+    """Versions by package, in order."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """The points of one case on equal hardware, oldest first."""
+
+    series_id: str
+    case: Case
+    device: str | None
+    points: tuple[Point, ...]
+
+
+def read_series(store: Store, chosen: Filter, name: str) -> list[Series]:
+    """All series of the records that the filter chooses, with the metric of this name."""
+    column = metric(name).name
+    where, values = chosen.where()
+    with connect(store.existing(), write=False) as connection:
+        cases = connection.execute(
+            f"""SELECT r.series_id, any_value(d.name), {", ".join(f"any_value(c.{part})" for part in _CASE)}
+                FROM {RELATION} WHERE {where} GROUP BY r.series_id""",
+            values,
+        ).fetchall()
+        rows = connection.execute(
+            f"""SELECT r.series_id, r.record_id, r.run_id, r.started_at, r.status, r.provenance, r.{column}.value,
+                    r.{column}.low, r.{column}.high, u.git_commit, u.host_id, coalesce(h.hostname, u.host_id),
+                    r.device ->> 'driver', r.software
+                FROM {RELATION} JOIN runs u ON u.run_id = r.run_id JOIN hosts h ON h.host_id = u.host_id
+                WHERE {where} ORDER BY r.series_id, r.started_at, r.record_id""",
+            values,
+        )
+        known = {series_id: (_case(parts), device) for series_id, device, *parts in cases}
+        grouped = groupby(_fetched(rows), key=itemgetter(0))
+        return [Series(series_id, *known[series_id], tuple(map(_point, group))) for series_id, group in grouped]
+
+
+def _fetched(rows: Any, size: int = 50_000) -> Iterator[tuple[Any, ...]]:
+    while batch := rows.fetchmany(size):
+        yield from batch
+
+
+def _case(parts: list[Any]) -> Case:
+    told = dict(zip(_CASE, parts, strict=True))
+    return Case.model_validate(told | {name: json.loads(told[name]) for name in ("shape", "options")})
+
+
+def _point(row: tuple[Any, ...]) -> Point:
+    _, record_id, run_id, started_at, status, provenance, value, low, high, commit, host_id, host, driver, software = (
+        row
+    )
+    return Point(
+        record_id,
+        run_id,
+        started_at.replace(tzinfo=UTC),
+        _STATUS[status],
+        _PROVENANCE[provenance],
+        value,
+        low,
+        high,
+        commit,
+        host_id,
+        host,
+        driver,
+        _versions(software),
+    )
+
+
+_STATUS = {str(status): status for status in Status}
+_PROVENANCE = {str(provenance): provenance for provenance in Provenance}
+
+
+@lru_cache(maxsize=4096)
+def _versions(software: str) -> tuple[tuple[str, str], ...]:
+    """Few different ones stand in very many rows."""
+    return tuple(sorted(json.loads(software).items()))

@@ -1,0 +1,164 @@
+"""`dyno compare`, `dyno scaling` and `dyno compatibility` on a real store."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from modeldyno.cli import main
+from modeldyno.core.types import Case, Device, Host, MetricValue, Passport, Provenance, Record, Run, Samples, Status
+from modeldyno.store.store import Store
+
+Dyno = Callable[..., subprocess.CompletedProcess[str]]
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+BATCHES = (1, 2, 4, 8)
+OLD, NEW = "01aaaaaaaaaaaaaaaaaaaaaaaa", "01bbbbbbbbbbbbbbbbbbbbbbbb"
+
+
+def measured(run: str, latency: float, platform: str = "cpu", **case: Any) -> Record:
+    dice = np.random.default_rng(round(latency * 1e4))
+    groups = [list(latency * factor * (1 + dice.gamma(1.5, 0.01, 20))) for factor in (0.999, 1.0, 1.001)]
+    value = float(np.median([np.median(group) for group in groups]))
+    made = Case.model_validate({"model": "m", "platform": platform, "runtime": "torch", "shape": {"seq": 8}} | case)
+    return Record(
+        run_id=run,
+        case=made,
+        status="ok",
+        started_at=BEGIN + timedelta(days=run == NEW, minutes=made.batch),
+        device=Device(platform=platform, index=0, name=f"Chip {platform}"),
+        passport=Passport(verdict="valid"),
+        metrics={
+            "latency_ms": MetricValue(value=value, low=value * 0.99, high=value * 1.01, n=60),
+            "throughput_per_s": MetricValue(value=made.batch * 1e3 / value),
+        },
+        samples=tuple(Samples(process=i, host_ms=g, stop="interval", steady=True) for i, g in enumerate(groups)),
+    )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Two runs on cpu, the newer one slower at batch 8; cuda ten times as fast; one case that failed."""
+    runs = [
+        Run(run_id=run, started_at=BEGIN + timedelta(days=day), host=Host(host_id="h"), command="dyno run", version="0")
+        for day, run in enumerate((OLD, NEW))
+    ]
+    records = [measured(OLD, 6 + 2 * batch, batch=batch) for batch in BATCHES]
+    records += [measured(NEW, (6 + 2 * batch) * (1.3 if batch == 8 else 1), batch=batch) for batch in BATCHES]
+    records += [measured(NEW, (6 + 2 * batch) / 10, "cuda", batch=batch) for batch in BATCHES]
+    failed = {"status": Status.FAILED, "reason": "out of | memory", "metrics": {}, "samples": ()}
+    records.append(measured(NEW, 1.0, "mps").model_copy(update=failed))
+    made_up = measured(NEW, 0.001, "qnn").model_copy(update={"provenance": Provenance.SIMULATED})
+    path = tmp_path / "dyno.duckdb"
+    Store(path).add([*runs, *records, made_up])
+    return path
+
+
+@pytest.fixture
+def dyno(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Dyno]:
+    """The command inside of this process: nothing here measures, and a process for each question takes its time."""
+    handler = signal.getsignal(signal.SIGTERM)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        monkeypatch.setattr(sys, "argv", ["dyno", *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return subprocess.CompletedProcess(arguments, int(stopped.value.code or 0), *capsys.readouterr())
+
+    yield run
+    signal.signal(signal.SIGTERM, handler)
+
+
+def answer(done: subprocess.CompletedProcess[str]) -> Any:
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def refusal(done: subprocess.CompletedProcess[str]) -> str:
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+@pytest.mark.usefixtures("store")
+def test_speed_up_against_the_cpu(dyno: Dyno) -> None:
+    document = answer(dyno("compare", "--by", "platform", "--json"))
+    found = {one["compared"]["case"]["batch"]: one for one in document["comparisons"]}
+    assert {one["compared"]["case"]["platform"] for one in found.values()} == {"cuda"}, "the made-up one takes no part"
+    assert found[1]["times_better"] == pytest.approx(10, rel=0.05)
+    assert found[8]["times_better"] == pytest.approx(13, rel=0.05), "held against the newest record of the cpu"
+    assert found[1]["low"] < found[1]["ratio"] < found[1]["high"]
+    assert {one["verdict"] for one in found.values()} == {"faster"}
+    shown = dyno("compare", "--by", "platform", "--batch", "1")
+    assert "10x faster" in shown.stdout or "9.9" in shown.stdout or "10.1x" in shown.stdout
+    made_up = answer(dyno("compare", "--by", "platform", "--provenance", "measured,simulated", "--json"))
+    refused = [one for one in made_up["comparisons"] if one["verdict"] == "refused"]
+    assert [one["compared"]["case"]["platform"] for one in refused] == ["qnn"]
+    assert "measured against simulated" in refused[0]["refused"][0]
+
+
+@pytest.mark.usefixtures("store")
+def test_two_runs(dyno: Dyno) -> None:
+    document = answer(dyno("compare", "latest~1", "latest", "--margin", "0.05", "--json"))
+    verdicts = {one["compared"]["case"]["batch"]: one["verdict"] for one in document["comparisons"]}
+    assert verdicts == {1: "same", 2: "same", 4: "same", 8: "slower"}
+    assert {one["case"]["platform"] for one in document["alone"]} == {"cuda"}
+    first, second = (
+        document["comparisons"][-1][side]["record_id"] for side in ("baseline", "compared")
+    )  # any two records, by their ids
+    (one,) = answer(dyno("compare", first, second, "--json"))["comparisons"]
+    assert one["compared"]["record_id"] == second
+    assert "slower" in dyno("compare", "01aa", "01bb", "--batch", "8").stdout
+
+
+@pytest.mark.usefixtures("store")
+def test_wrong_questions_are_refused(dyno: Dyno) -> None:
+    assert "Say what to compare" in refusal(dyno("compare"))
+    assert "Two runs or two records" in refusal(dyno("compare", "latest"))
+    assert "Unknown question for --by 'platforms', did you mean" in refusal(dyno("compare", "--by", "platforms"))
+    assert "There is no latest~7" in refusal(dyno("compare", "latest~7", "latest"))
+    assert "known: cpu, cuda" in refusal(dyno("compare", "--by", "platform", "--baseline", "tpu"))
+    assert "is no share" in refusal(dyno("compare", "--by", "platform", "--margin", "nan"))
+    assert "did you mean 'latency_ms'" in refusal(dyno("compare", "--by", "platform", "--metric", "latency"))
+    assert "There is no store" in refusal(dyno("compare", "--by", "platform", "--store", "none.duckdb"))
+    nothing = dyno("compare", "--by", "precision")
+    assert (nothing.returncode, "Nothing to compare" in nothing.stdout) == (0, True)
+
+
+@pytest.mark.usefixtures("store")
+def test_scaling(dyno: Dyno) -> None:
+    (curve,) = answer(dyno("scaling", "m", "--on", "cuda", "--json"))["curves"]
+    assert [point["size"] for point in curve["points"]] == list(BATCHES)
+    assert curve["line"]["half_performance"] == pytest.approx(3, rel=0.2)
+    shown = dyno("scaling", "--on", "cuda").stdout
+    assert "latency = 0.6" in shown
+    assert "Doubling adds at least 10%" in shown
+    assert "Nothing to scale" in dyno("scaling", "--over", "seq").stdout
+    assert "Unknown axis 'sequence'" in refusal(dyno("scaling", "--over", "sequence"))
+
+
+@pytest.mark.usefixtures("store")
+def test_compatibility(dyno: Dyno) -> None:
+    document = answer(dyno("compatibility", "--json"))
+    assert document["platforms"] == ["cpu", "cuda", "mps"]
+    cells = {cell["platform"]: cell for cell in document["cells"]}
+    assert {platform: cell["status"] for platform, cell in cells.items()} == {
+        "cpu": "ok",
+        "cuda": "ok",
+        "mps": "failed",
+    }
+    assert [one["platform"] for one in cells["mps"]["instead"]] == ["cuda", "cpu"]
+    markdown = dyno("compatibility", "--on", "mps", "--markdown").stdout.splitlines()
+    assert markdown[:3] == ["| model | mps |", "| --- | --- |", "| m | failed |"]
+    assert markdown[-1] == "| m | mps torch fp32 | failed | out of \\| memory | cuda torch fp32, cpu torch fp32 |"
+    assert "What does not work" in dyno("compatibility").stdout
+    assert "No outcome matches" in dyno("compatibility", "--model", "none").stdout

@@ -1,0 +1,122 @@
+"""`dyno history` as people call it."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from modeldyno.core.types import Case, Device, Host, MetricValue, Record, Run, Status
+from modeldyno.store.store import Store
+
+Dyno = Callable[..., subprocess.CompletedProcess[str]]
+BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def fill(path: Path, levels: dict[str, list[float]], driver: Callable[[int], str] = lambda _: "d1") -> None:
+    """A run a day with a record for each model."""
+    items: list[Run | Record] = []
+    for day, values in enumerate(zip(*levels.values(), strict=True)):
+        moment = BEGIN + timedelta(days=day)
+        run = Run(
+            started_at=moment, host=Host(host_id="h", hostname="bench"), command="c", version="0", commit=f"{day:040x}"
+        )
+        items.append(run)
+        items += [
+            Record(
+                run_id=run.run_id,
+                case=Case(model=model, platform="cpu", runtime="torch"),
+                status=Status.OK,
+                started_at=moment,
+                device=Device(platform="cpu", index=0, name="Chip", driver=driver(day)),
+                metrics={"latency_ms": MetricValue(value=value)},
+            )
+            for model, value in zip(levels, values, strict=True)
+        ]
+    Store(path).add(items)
+
+
+def noisy(seed: int, *levels: tuple[int, float]) -> list[float]:
+    dice = np.random.default_rng(seed)
+    return [float(level * math.exp(0.005 * dice.standard_normal())) for count, level in levels for _ in range(count)]
+
+
+@pytest.fixture
+def filled(dyno: Dyno, tmp_path: Path) -> Dyno:
+    levels = {"slower": noisy(1, (30, 10.0), (10, 11.5)), "steady": noisy(2, (40, 5.0)), "flat": [7.0] * 40}
+    fill(tmp_path / "dyno.duckdb", levels)
+    return dyno
+
+
+def answer(done: subprocess.CompletedProcess[str]) -> Any:
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_change_comes_first_with_its_commit(filled: Dyno) -> None:
+    told = answer(filled("history", "--json"))
+    assert [series["case"]["model"] for series in told["series"]] == ["slower", "flat", "steady"]
+    (change,) = told["series"][0]["changes"]
+    assert change["after"]["commit"] == f"{30:040x}"
+    assert (change["verdict"], change["alarm"], change["gone"]) == ("worse", True, False)
+    assert change["ratio"]["low"] < 1.15 < change["ratio"]["high"]
+    assert told["series"][1]["changes"] == told["series"][2]["changes"] == []
+    assert told["false_discovery_rate"] == 0.05
+    assert 0.005 < told["series"][2]["smallest_change"] < 0.03
+
+
+def test_people_read_a_table_and_a_sentence_for_each_change(filled: Dyno) -> None:
+    done = filled("history")
+    assert done.returncode == 0
+    assert "slower" in done.stdout
+    assert "steady" not in done.stdout
+    assert "2026-03-31" in done.stdout
+    assert "2 of 3 series show no change; --all lists them." in done.stdout
+    assert "nine of ten" in done.stderr
+    assert "steady" in filled("history", "--all").stdout
+
+
+def test_filters_choose_series(filled: Dyno) -> None:
+    assert len(answer(filled("history", "steady", "--model", "flat", "--json"))["series"]) == 2
+    early = answer(filled("history", "slower", "--until", "2026-03-20", "--json"))
+    assert early["series"][0]["changes"] == []
+
+
+def test_a_new_driver_is_told_as_such(dyno: Dyno, tmp_path: Path) -> None:
+    values = {"m": noisy(3, (20, 10.0), (20, 12.0))}
+    fill(tmp_path / "dyno.duckdb", values, lambda day: "d1" if day < 20 else "d2")
+    (series,) = answer(dyno("history", "--json"))["series"]
+    assert (series["alarm"], series["changes"]) == (False, [])
+    assert series["environment_changes"][0]["environment"] == ["driver d1 -> d2"]
+
+
+def test_one_point_is_too_few_to_say(dyno: Dyno, tmp_path: Path) -> None:
+    fill(tmp_path / "dyno.duckdb", {"m": [5.0]})
+    done = dyno("history", "--all")
+    assert done.returncode == 0
+    assert "1 series have too few points to say" in done.stderr
+
+
+def test_made_up_numbers_are_left_out_unless_asked_for(dyno: Dyno) -> None:
+    answer(dyno("db", "init", "--sample-data", "--json"))
+    assert "only simulated numbers" in dyno("history").stdout
+    told = dyno("history", "--provenance", "simulated", "--all").stdout
+    assert "simulated" in told
+
+
+def test_refusals_are_sentences(dyno: Dyno) -> None:
+    done = dyno("history")
+    assert done.returncode == 2
+    assert "There is no store" in done.stderr
+    answer(dyno("db", "init", "--json"))
+    assert "No measured value of latency_ms matches." in dyno("history").stdout
+    done = dyno("history", "--metric", "latency")
+    assert done.returncode == 2
+    assert "Unknown metric 'latency', did you mean" in done.stderr
