@@ -30,6 +30,8 @@ from modeldyno.analysis.noise import (
 
 ALPHA = 0.005
 """A change counts when noise alone would show one like it in at most this share of series."""
+FALSE_ALARMS = 0.01
+"""What that amounts to at most in series of 100 points, with autocorrelation up to 0.5: `benchmarks/detection.py`."""
 SHORTEST_BUMP = 5
 _BUMP_REACH = 2.0
 """Two or three spikes side by side are no level: inside a series each value has little say."""

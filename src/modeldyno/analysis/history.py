@@ -17,11 +17,10 @@ from modeldyno.analysis.hosts import Suspicion, odd_hosts, suspect
 from modeldyno.analysis.levels import FEWEST_FOR_SMALLEST, WIDEST, ratio_of_levels, smallest_detectable
 from modeldyno.analysis.verdict import Change, judge, margin_of
 from modeldyno.core.metrics import Direction, metric
-from modeldyno.core.types import Provenance, Status
+from modeldyno.core.types import Status
 from modeldyno.measure.statistics import Interval, median_interval
 from modeldyno.store.points import Point, Series
 
-_REAL = (Provenance.MEASURED, Provenance.IMPORTED)
 _LARGEST = 1e300
 """No measurement is larger, and sums of a few would be infinite; NaN is not below it either."""
 
@@ -123,7 +122,7 @@ def analyse(
 
 def _counting(series: Series, made_up: bool) -> Iterable[Point]:
     for point in series.points:
-        real = made_up or point.provenance in _REAL
+        real = made_up or point.provenance.is_real
         if real and point.status is Status.OK and point.value is not None and abs(point.value) <= _LARGEST:
             yield point
 

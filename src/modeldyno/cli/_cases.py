@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from modeldyno.runner.suite import Suite
 
 Targets = Annotated[
-    list[str] | None, typer.Argument(metavar="MODEL... | SUITE.yaml", help="Models, or one suite file.")
+    list[str] | None,
+    typer.Argument(
+        metavar="MODEL... | SUITE.yaml", help="Models, or one suite file; `hardware` for the device's own peaks."
+    ),
 ]
 OnCases = Annotated[str, typer.Option("--on", help="Platforms or devices: cpu,cuda:0; auto = all found here.")]
 RuntimeCases = Annotated[str, typer.Option("--runtime", help="Runtimes; auto = the platform's first, all = each.")]

@@ -72,7 +72,18 @@ class Filter:
             parts.append(("r.started_at >= ?", naive_utc(self.since)))
         if self.until:
             parts.append(("r.started_at < ?", naive_utc(self.until)))
-        return " AND ".join(part for part, _ in parts) or "true", [value for _, value in parts]
+        return _joined([part for part, _ in parts]), [value for _, value in parts]
+
+
+_ONE_SERIES = f"{_ANY_OF['series_id']} = ?"
+
+
+def _joined(parts: list[str]) -> str:
+    """DuckDB uses an index only where the condition on it stands alone in the scan. So the others get company from a
+    second column, which changes nothing but that they are looked at afterwards."""
+    if _ONE_SERIES in parts:
+        parts = [part if part == _ONE_SERIES else f"({part} OR r.record_id = r.series_id)" for part in parts]
+    return " AND ".join(parts) or "true"
 
 
 def naive_utc(moment: datetime) -> datetime:
