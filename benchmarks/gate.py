@@ -23,7 +23,7 @@ from modeldyno.runner.suite import Block, Suite
 
 
 def suite(options: argparse.Namespace, extra: float) -> Suite:
-    added = {"extra_work": extra} if extra else {}
+    added: dict[str, int | float] = {"threads": options.threads} | ({"extra_work": extra} if extra else {})
     block = Block(
         model=[options.model],
         on=["cpu"],
@@ -71,8 +71,9 @@ def main() -> None:
     parser.add_argument("--extra", type=float, default=0.05)
     parser.add_argument("--model", default="tiny-bert")
     parser.add_argument("--runtime", default="onnxruntime")
-    parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--seq", type=int, default=128)
+    parser.add_argument("--batch", type=int, default=4)
+    parser.add_argument("--seq", type=int, default=64)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--budget", type=float, default=180.0, help="seconds of a job")
     parser.add_argument("--output", type=Path, help="all reports as JSON lines")
     options = parser.parse_args()

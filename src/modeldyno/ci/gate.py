@@ -36,9 +36,9 @@ class Terms:
     """By metric; the usual ones where it is not named."""
     budget_s: float = 1800.0
     """No block begins after so long."""
-    rounds: int = 8
+    rounds: int = 32
     """Turns of each side in a block."""
-    turn_s: float = 0.1
+    turn_s: float = 0.025
     timeout_s: float = 900.0
 
     def margin(self, name: str) -> float:

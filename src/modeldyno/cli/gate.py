@@ -50,8 +50,8 @@ def gate(
     margin: Annotated[
         str | None, typer.Option(help="Smallest change that matters: 0.03, or latency_ms=0.03,memory_peak_mb=0.05.")
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Turns of each side in a block of fresh processes.")] = 8,
-    turn: Annotated[float, typer.Option(min=0.001, help="Seconds of a turn, of three steps at least.")] = 0.1,
+    rounds: Annotated[int, typer.Option(min=1, help="Turns of each side in a block of fresh processes.")] = 32,
+    turn: Annotated[float, typer.Option(min=0.001, help="Seconds of a turn, of three steps at least.")] = 0.025,
     budget: Annotated[float, typer.Option(min=1, help="Seconds after which no further block begins.")] = 1800.0,
     on: OnCases = "auto",
     runtime: RuntimeCases = "auto",
