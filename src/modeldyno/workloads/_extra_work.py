@@ -13,7 +13,9 @@ from modeldyno.core.protocols import Bench, Loaded, Session, Step, TimesDevice, 
 EXTRA_WORK = "extra_work"
 """Option of a case: the share of its own time that each step works longer."""
 _PAIRS = 15
-_VALUES = 16_384
+_TRIAL = 0.5
+_VALUES = 1_024
+"""So few that they leave the caches to the model."""
 
 
 def with_extra_work(bench: Bench, loaded: Loaded) -> Step:
@@ -45,14 +47,16 @@ def _work(count: int) -> None:
 
 
 def _count(session: Session, step: Step, share: float) -> int:
-    """How often the unit of work fits into this share of a step: a first guess, held against what it really adds.
+    """How often the unit of work fits into this share of a step: a guess, held against what it really adds.
 
-    Steps with and without are timed in turns, so that the host's noise hits both."""
+    Steps with and without are timed in turns, so that the host's noise hits both; what is added is large, so that it
+    stands out of the noise."""
     session.lap(step, 3)
-    guess = max(1, round(share * median(session.lap(step, 1).host_ns / _unit_ns() for _ in range(_PAIRS))))
+    trial = max(share, _TRIAL)
+    guess = max(1, round(trial * median(session.lap(step, 1).host_ns / _unit_ns() for _ in range(_PAIRS))))
     longer = _longer(step, guess)
     added = median(session.lap(longer, 1).host_ns / session.lap(step, 1).host_ns - 1 for _ in range(_PAIRS))
-    return max(1, round(guess * share / added)) if added > share / 10 else guess
+    return max(1, round(guess * share / (added if added > trial / 10 else trial)))
 
 
 def _unit_ns(repeats: int = 50) -> float:
