@@ -48,14 +48,24 @@ def prepare(entrant: Entrant, policy: Policy, timeout_s: float) -> Outcome:
 def run_block(
     entrants: Sequence[Entrant], policy: Policy, rounds: int, turn_s: float, timeout_s: float
 ) -> tuple[Result, ...]:
-    """One block of fresh processes. They are loaded one after the other, then sample in turns, there and back."""
+    """One block of fresh processes: loaded one after the other, they sample in turns.
+
+    The first two change places from round to round, so that neither is always the earlier; nobody has two turns in a
+    row, because the second would find the caches as it left them."""
     with ExitStack() as opened:
         racers = [_Racer(entrant, policy, timeout_s, opened) for entrant in entrants]
         if all(racer.is_ready for racer in racers):
             for number in range(rounds):
-                for racer in racers if number % 2 == 0 else reversed(racers):
+                for racer in _order(racers, number):
                     racer.take_turn(turn_s)
         return tuple(racer.finish() for racer in racers)
+
+
+def _order(racers: list[_Racer], number: int) -> list[_Racer]:
+    if number % 2 == 0 or len(racers) < 3:
+        return racers
+    first, second, *others = racers
+    return [second, first, *others]
 
 
 class _Conversation:
