@@ -15,7 +15,8 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from modeldyno.ci.gate import Terms, run_gate
+from modeldyno.ci.gate import Gate
+from modeldyno.ci.match import Terms
 from modeldyno.ci.report import GateReport
 from modeldyno.ci.sides import contender
 from modeldyno.measure.host import describe_host
@@ -40,8 +41,9 @@ def job(options: argparse.Namespace, extra: float) -> GateReport:
     with ExitStack() as sides:
         old = sides.enter_context(contender("a", (), lambda: suite(options, 0.0)))
         new = sides.enter_context(contender("b", (), lambda: suite(options, extra)))
-        report, _ = run_gate(old, new, terms, describe_host(), lambda *_: None)
-    return report
+        gate = Gate(old, new, terms)
+        gate.play(lambda *_: None)
+        return gate.report(describe_host())
 
 
 def line(kind: str, number: int, report: GateReport) -> str:

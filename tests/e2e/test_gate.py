@@ -23,6 +23,8 @@ def suites(tmp_path: Path) -> Path:
         "slower.yaml": WORK.format(batch=2),
         "broken.yaml": WORK.format(batch=1).replace("fault-none", "fault-segfault"),
         "two.yaml": WORK.format(batch="[1, 2]"),
+        "model.yaml": "model: tiny-bert\non: cpu\nruntime: onnxruntime\nseq: 16\n",
+        "wrong.yaml": "model: tiny-bert\non: cpu\nruntime: onnxruntime\nseq: 16\noptions: {extra_work: 99}\n",
     }.items():
         (tmp_path / name).write_text(text)
     return tmp_path
@@ -69,6 +71,18 @@ def test_what_only_the_new_side_cannot_run_is_a_regression(dyno: Dyno, suites: P
     done = dyno("gate", "--a", "suite=a.yaml", "--b", "suite=broken.yaml", "--json")
     assert done.returncode == 1
     assert report_of(done).cases[0].note == "the new side is failed: the worker crashed (SIGSEGV)"
+
+
+def test_a_model_that_only_the_new_side_fails_on_is_not_blamed_on_the_old_one(dyno: Dyno, suites: Path) -> None:
+    done = dyno("gate", "--a", "suite=model.yaml", "--b", "suite=wrong.yaml", "--json")
+    (case,) = report_of(done).cases
+    assert (done.returncode, case.regression) == (1, True), done.stderr
+    assert "extra_work is a share from 0 to 10" in (case.note or "")
+
+
+def test_a_side_that_cannot_be_measured_is_undecided(dyno: Dyno, suites: Path) -> None:
+    done = dyno("gate", "--a", "suite=broken.yaml", "--b", "suite=a.yaml", "--json")
+    assert (done.returncode, report_of(done).cases[0].change.value) == (3, "ambiguous")
 
 
 def test_commits_of_a_repository_are_held_against_each_other(dyno: Dyno, tmp_path: Path) -> None:
@@ -126,6 +140,9 @@ def test_commits_of_a_repository_are_held_against_each_other(dyno: Dyno, tmp_pat
         (("--a", "suite=a.yaml", "--b", "suite=a.yaml", "--margin", "energy_j=0.1"), "is not a share"),
         (("--a", "suite=a.yaml", "--b", "suite=a.yaml", "--metric", "latency"), "did you mean"),
         (("--history", "latest", "--a", "suite=a.yaml"), "--history judges a stored run"),
+        (("--a", "suite=a.yaml", "--b", "suite=a.yaml", "tiny-bert"), "leave out tiny-bert"),
+        (("--a", "suite=a.yaml", "--b", "suite=a.yaml", "--output", "no/where.json"), "choose another --output"),
+        (("--b", "python=/bin/true", "tiny-bert"), "cannot run this modeldyno"),
     ],
 )
 def test_wrong_input_is_a_sentence(dyno: Dyno, suites: Path, arguments: tuple[str, ...], words: str) -> None:
@@ -154,6 +171,19 @@ def test_the_latest_run_is_judged_by_its_history(dyno: Dyno, tmp_path: Path) -> 
     assert case.regression
     assert not case.confirmed
     assert case.candidate == 14.0
+    keep(8, 14.1)
+    keep(9, 13.9)
+    assert report_of(dyno("gate", "--history", "latest", "--json")).cases[0].confirmed
     too_new = dyno("gate", "--history", "latest", "--metric", "memory_peak_mb")
     assert too_new.returncode == 2
     assert "has no result with memory_peak_mb" in too_new.stderr
+
+
+def test_a_case_that_broke_is_a_regression_of_its_run(dyno: Dyno, tmp_path: Path) -> None:
+    measure = ("run", "tiny-bert", "--on", "cpu", "--workload", "fault-told", "--processes", "1", "--samples", "3")
+    assert dyno(*measure).returncode == 0
+    assert dyno("gate", "--history", "latest").returncode == 3
+    assert dyno(*measure, env={**os.environ, "FAULT_NOW": "1"}).returncode == 1
+    done = dyno("gate", "--history", "latest", "--json")
+    (case,) = report_of(done).cases
+    assert (done.returncode, case.regression, case.note) == (1, True, "it worked before and is failed now")

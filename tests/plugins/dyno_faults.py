@@ -54,6 +54,11 @@ def _first_batch_only(bench: Bench) -> None:
         ctypes.string_at(0)
 
 
+def _when_told(bench: Bench) -> None:
+    if os.environ.get("FAULT_NOW"):
+        raise RuntimeError("it was told to break")
+
+
 SEGFAULT = Fault("fault-segfault", _segfault)
 KILL = Fault("fault-kill", lambda bench: os.kill(os.getpid(), signal.SIGKILL))
 MEMORY = Fault("fault-memory", _exhaust_memory)
@@ -62,6 +67,7 @@ RAISE = Fault("fault-raise", _raise)
 EXIT = Fault("fault-exit", lambda bench: os._exit(7))
 NONE = Fault("fault-none", lambda bench: None)
 SOME = Fault("fault-some", _first_batch_only)
+TOLD = Fault("fault-told", _when_told)
 
 
 class Alone:

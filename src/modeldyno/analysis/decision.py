@@ -33,7 +33,7 @@ class Decision:
     ratio: Interval | None
     """New over old; None while there are too few blocks."""
     p_value: float | None
-    """Of these blocks, if the change were not beyond the margin on the bad side."""
+    """Of these blocks, if the change were not beyond the margin on the bad side; paid for all looks."""
     margin: float
     """What counted as worse or better: the one asked for, or the noise of the control where that is larger."""
     noise: float | None
@@ -67,7 +67,7 @@ def decide(
         change = Change.AMBIGUOUS  # noise can hide a change, it cannot show that there is none
     error = stdev(ratios) / math.sqrt(len(ratios))
     p = p_value(fmean(ratios), error, len(ratios) - 1, wide, direction)
-    return Decision(change, ratio, p, wide, noise)
+    return Decision(change, ratio, min(1.0, p * looks), wide, noise)
 
 
 def _noise(control: Sequence[float]) -> float | None:
@@ -91,11 +91,12 @@ def student_half_width(freedom: int, error: float, confidence: float = CONFIDENC
 
 
 def p_value(centre: float, error: float, freedom: int, margin: float, direction: Direction) -> float:
-    """One-sided t-test of a log-ratio against the margin on the bad side; without a better side, on the nearer one."""
+    """One-sided t-test of a log-ratio against the margin on the bad side; without a better side, on both."""
     from scipy.special import stdtr
 
-    bad = -centre if direction is Direction.MORE else abs(centre) if direction is Direction.NEITHER else centre
+    both = direction is Direction.NEITHER
+    bad = abs(centre) if both else -centre if direction is Direction.MORE else centre
     beyond = bad - math.log1p(margin)
     if error == 0:
         return 0.0 if beyond > 0 else 1.0
-    return float(stdtr(freedom, -beyond / error))
+    return min(1.0, float(stdtr(freedom, -beyond / error)) * (2 if both else 1))

@@ -5,30 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from modeldyno import __version__
-from modeldyno.ci.gate import POLICY, Match
-from modeldyno.ci.report import GateReport
+from modeldyno.ci.match import POLICY, Match
 from modeldyno.ci.sides import Contender
 from modeldyno.core.types import Host, Record, Run
 from modeldyno.runner.assemble import assemble
 
 
 def items(
-    contender: Contender, place: int, matches: Sequence[Match], report: GateReport, host: Host
+    contender: Contender, is_new: bool, matches: Sequence[Match], host: Host, command: str
 ) -> Iterator[Run | Record]:
-    """The run of one side (0 is the old one, 1 the new) and a record for each case; a block is a process."""
+    """The run of one side and a record for each of its cases; a block is a process."""
     run = Run(
-        started_at=report.started_at,
         host=host,
-        name=f"gate, {'ab'[place]}: {contender.side.name}",
-        command=report.command or "",
+        name=f"gate, {'new' if is_new else 'old'} side: {contender.side.name}",
+        command=command,
         version=__version__,
         commit=contender.commit,
-        plan=contender.cases,
+        plan=tuple((match.new if is_new else match.old).case for match in matches),
         effort=POLICY.name,
     )
     yield run
-    for match, case in zip(matches, contender.cases, strict=True):
-        obstacle = match.obstacles[place]
-        outcomes = [block[place].outcome for block in match.blocks] + ([obstacle] if obstacle else [])
+    for match, case in zip(matches, run.plan, strict=True):
+        obstacle = match.new_obstacle if is_new else match.old_obstacle
+        outcomes = [(block.new if is_new else block.old).outcome for block in match.blocks]
+        outcomes += [obstacle] if obstacle else []
         if outcomes:
-            yield assemble(run.run_id, case, outcomes, report.started_at, 0.0, len(match.blocks))
+            yield assemble(run.run_id, case, outcomes, run.started_at, 0.0, len(match.blocks))

@@ -65,6 +65,8 @@ class CaseVerdict(Frozen):
     confirmed: bool = False
     """Whether a fresh measurement found the same."""
     note: str | None = None
+    device: str | None = None
+    """The device that both values come from; absent where it is not known."""
 
     @property
     def smallest_effect(self) -> float | None:
@@ -84,6 +86,9 @@ class GateReport(Frozen):
     baseline: str
     """Name of side A: commit, installation or suite."""
     candidate: str
+    baseline_commit: str | None = None
+    """The commit that was measured, in full: a branch's name is another one tomorrow."""
+    candidate_commit: str | None = None
     host: Host | None = None
     verdict: GateVerdict
     started_at: AwareDatetime

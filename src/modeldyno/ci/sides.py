@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import chdir, contextmanager, nullcontext
+from contextlib import chdir, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,15 @@ from modeldyno.runner.processes import Side
 from modeldyno.runner.suite import Suite, read_suite
 
 KINDS = ("commit", "python", "suite")
-_PROBE = "import modeldyno.runner.turns"
+_READY = "takes turns"
+_PROBE = f"import modeldyno.runner.turns; print({_READY!r})"
+_PATIENCE_S = 120.0
+
+
+class Undecided(JobError):
+    """The gate could not do its work, which must not be taken for a regression."""
+
+    exit_code = 3
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,8 @@ class Contender:
     side: Side
     cases: tuple[Case, ...]
     commit: str | None = None
+    own_suite: bool = False
+    """Whether it was given a suite of its own; then cases pair up by their place."""
 
 
 @contextmanager
@@ -40,15 +50,21 @@ def contender(letter: str, words: Sequence[str], usual: Callable[[], Suite]) -> 
     suite = Path(given["suite"]).absolute() if "suite" in given else None
     name = ", ".join(f"{kind} {value}" for kind, value in given.items()) or "as it is here"
     with _tree(commit) if commit else nullcontext() as folder:
-        side = Side(name, python, _environment(folder), folder)
+        side = Side(name, python, _environment(folder), folder / commit[:12] if folder and commit else None)
         _check(side)
-        with chdir(folder) if folder else nullcontext():
+        with chdir(side.folder) if side.folder else nullcontext():
             cases = (read_suite(suite) if suite else usual()).cases()
-        yield Contender(side, cases, commit)
+        yield Contender(side, cases, commit, suite is not None)
 
 
 def pairs(old: Contender, new: Contender) -> list[tuple[Case, Case]]:
-    """The cases of both sides that are held against each other: by place, so that suites may differ in one thing."""
+    """The cases that are held against each other: equal ones; by place where a side has a suite of its own."""
+    if not (old.own_suite or new.own_suite):
+        theirs = {case.key: case for case in new.cases}
+        equal = [(case, theirs[case.key]) for case in old.cases if case.key in theirs]
+        if not equal:
+            raise InputError("The two sides have no case in common; name the suite of each with suite=FILE.")
+        return equal
     if len(old.cases) != len(new.cases):
         raise InputError(
             f"Side a has {len(old.cases)} cases and side b has {len(new.cases)}; give suites whose cases pair up."
@@ -84,38 +100,49 @@ def _commit(text: str) -> str:
 
 @contextmanager
 def _tree(commit: str) -> Iterator[Path]:
-    """The files of a commit, beside the working tree."""
-    with tempfile.TemporaryDirectory(prefix="dyno-gate-") as folder:
-        tree = Path(folder) / commit[:12]
-        try:
-            _git("worktree", "add", "--detach", "--force", str(tree), commit)
-        except subprocess.CalledProcessError as error:
-            reason = (error.stderr or "").strip().splitlines()[-1:]
-            raise JobError(f"Git cannot check out {commit[:12]} ({''.join(reason)}); mend the repository.") from None
-        try:
-            yield tree
-        finally:
-            _git("worktree", "remove", "--force", str(tree))
+    """A folder with the files of a commit in a folder of its name; it goes at the end, whatever happened."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="dyno-gate-") as folder:
+            _git("worktree", "add", "--detach", "--force", str(Path(folder) / commit[:12]), commit)
+            yield Path(folder)
+    except subprocess.CalledProcessError as error:
+        reason = (error.stderr or "").strip().splitlines()[-1:]
+        raise Undecided(f"Git cannot check out {commit[:12]} ({''.join(reason)}); mend the repository.") from None
+    finally:
+        with suppress(subprocess.CalledProcessError):
+            _git("worktree", "prune")
 
 
 def _git(*words: str) -> str:
     return subprocess.run(["git", *words], capture_output=True, text=True, check=True).stdout
 
 
-def _environment(tree: Path | None) -> dict[str, str]:
-    """The packages of a commit come before those that are installed."""
-    if tree is None:
+def _environment(folder: Path | None) -> dict[str, str]:
+    """The packages of a commit come before those that are installed, and what they export is theirs alone."""
+    if folder is None:
         return {}
+    (tree,) = folder.iterdir()
     source = tree / "src" if (tree / "src").is_dir() else tree
-    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(source), os.environ.get("PYTHONPATH")]))}
+    path = os.pathsep.join(filter(None, [str(source), os.environ.get("PYTHONPATH")]))
+    return {"PYTHONPATH": path, "DYNO_CACHE": str(folder / "cache")}
 
 
 def _check(side: Side) -> None:
-    done = subprocess.run(
-        [side.python, "-c", _PROBE], capture_output=True, text=True, env={**os.environ, **side.environment}, check=False
-    )
-    if done.returncode:
-        last = done.stderr.strip().splitlines()[-1:] or ["no message"]
+    """Whether the side has a modeldyno that can take turns, before anything is measured."""
+    try:
+        done = subprocess.run(
+            [side.python, "-P", "-c", _PROBE],
+            capture_output=True,
+            text=True,
+            cwd=side.folder,
+            env={**os.environ, **side.environment},
+            timeout=_PATIENCE_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise InputError(f"The side {side.name} does not start ({error}); give the path of a Python.") from None
+    if done.stdout.strip() != _READY:
+        last = done.stderr.strip().splitlines()[-1:] or ["no answer"]
         raise InputError(
             f"The side {side.name} cannot run this modeldyno ({last[0]}); install this version there, or leave the "
             "side as it is here."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,9 +30,12 @@ from modeldyno.cli._store import open_store
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from modeldyno.ci.gate import Terms
+    from modeldyno.ci.gate import Gate
+    from modeldyno.ci.match import Terms
     from modeldyno.ci.report import CaseVerdict, GateReport
-    from modeldyno.core.types import Case
+    from modeldyno.ci.sides import Contender
+    from modeldyno.core.types import Host
+    from modeldyno.store.store import Store
 
 _SIDE = "commit=SHA, python=PATH of an installation, suite=FILE; several with commas. Left out: as it is here."
 
@@ -72,31 +75,34 @@ def gate(
 ) -> None:
     """Judge whether it got slower: exit 0 when not, 1 for a regression, 3 when that could not be decided."""
     terms = _terms(metric, margin, budget, timeout, rounds, turn)
+    if output:
+        _write(output, "")  # a bad path shows before anything is measured
     if history is not None:
         report = _against_history(history, terms, store, bool(targets or a or b or keep))
     else:
         block = case_block(on, runtime, workload, precision, batch, seq, shape, option, weights)
-        report = _side_by_side(targets, block, a, b, terms, store if keep else None, keep)
-    if output:
-        _write(output, report)
+        report = _side_by_side(targets, block, a, b, terms, open_store(store) if keep else None)
     if json:
         print_line(report.model_dump_json(indent=2))
     else:
         _print(report)
+    if output:
+        _write(output, report.model_dump_json(indent=2) + "\n")
     raise typer.Exit(report.exit_code)
 
 
 def _terms(metric: str, margin: str | None, budget: float, timeout: float, rounds: int, turn: float) -> Terms:
-    from modeldyno.ci.gate import Terms
+    from modeldyno.ci.match import Terms
     from modeldyno.core.errors import InputError
     from modeldyno.core.metrics import metric as known
+    from modeldyno.runner.turns import Pace
 
     names = tuple(comma_list(metric))
     if not names:
         raise InputError("--metric names no metric; write for example --metric latency_ms.")
     for name in names:
         known(name)
-    return Terms(names, _margins(margin, names), budget, rounds, turn, timeout)
+    return Terms(names, _margins(margin, names), budget, Pace(rounds, turn), timeout)
 
 
 def _margins(text: str | None, names: tuple[str, ...]) -> dict[str, float]:
@@ -121,15 +127,13 @@ def _margins(text: str | None, names: tuple[str, ...]) -> dict[str, float]:
 
 def _side_by_side(
     targets: list[str] | None,
-    block: dict[str, object],
+    block: dict[str, Any],
     a: list[str] | None,
     b: list[str] | None,
     terms: Terms,
-    store: str | None,
-    keep: bool,
+    store: Store | None,
 ) -> GateReport:
-    from modeldyno.ci.gate import run_gate
-    from modeldyno.ci.keep import items
+    from modeldyno.ci.gate import Gate
     from modeldyno.ci.sides import contender
     from modeldyno.cli._invocation import command_line
     from modeldyno.core.errors import InputError
@@ -139,20 +143,26 @@ def _side_by_side(
         raise InputError(
             "Nothing to compare; give --a and --b, e.g. --a commit=main --b commit=HEAD, or --history latest."
         )
-    opened = open_store(store) if keep else None
-
-    def observe(case: Case, blocks: int, state: str) -> None:
-        print_note(f"{case.label}: block {blocks}, {state}")
-
+    host, command = describe_host(), command_line()
     with ExitStack() as sides:
         old = sides.enter_context(contender("a", a or (), lambda: case_suite(targets, block)))
         new = sides.enter_context(contender("b", b or (), lambda: case_suite(targets, block)))
-        host = describe_host()
-        report, matches = run_gate(old, new, terms, host, observe, command_line())
-        if opened:
-            sides_of_it = enumerate((old, new))
-            opened.add(item for place, side in sides_of_it for item in items(side, place, matches, report, host))
-    return report
+        if targets and old.own_suite and new.own_suite:
+            raise InputError(f"Both sides have a suite of their own; leave out {' '.join(targets)}.")
+        judged = Gate(old, new, terms)
+        try:
+            judged.play(lambda case, blocks, state: print_note(f"{case.label}: block {blocks}, {state}"))
+        finally:
+            if store:
+                _keep(store, judged, old, new, host, command)
+        return judged.report(host, command)
+
+
+def _keep(store: Store, judged: Gate, old: Contender, new: Contender, host: Host, command: str) -> None:
+    from modeldyno.ci.keep import items
+
+    for is_new, side in enumerate((old, new)):
+        store.add(items(side, bool(is_new), judged.matches, host, command))
 
 
 def _against_history(run: str, terms: Terms, store: str | None, mixed: bool) -> GateReport:
@@ -166,11 +176,11 @@ def _against_history(run: str, terms: Terms, store: str | None, mixed: bool) -> 
     return judge_run(opened, opened.find_run(run), terms, command_line())
 
 
-def _write(output: Path, report: GateReport) -> None:
+def _write(output: Path, text: str) -> None:
     from modeldyno.core.errors import InputError
 
     try:
-        output.write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"Cannot write {output}: {error.strerror}; choose another --output.") from None
 

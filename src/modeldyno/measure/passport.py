@@ -14,8 +14,8 @@ PRESSURE = 0.1
 SWITCHES_PER_S_PER_THREAD = 10.0
 SPREAD = 0.10
 STRONG_SPREAD = 0.25
-NARROW = (Stop.INTERVAL, Stop.SAMPLE_COUNT)
-"""Stops that leave the interval as narrow as asked, or that the user chose."""
+NARROW = (Stop.INTERVAL, Stop.SAMPLE_COUNT, Stop.TURNS)
+"""Stops that leave the interval as narrow as asked, or that the user or a gate chose."""
 
 
 def host_checks(before: Snapshot, after: Snapshot) -> tuple[Check, ...]:

@@ -76,6 +76,9 @@ class Worker:
         with os.fdopen(job_writer, "wb") as text:
             try:
                 self._process = start(Ends(job_reader, events, log.fileno(), turns))
+            except BaseException:
+                _close(self._reader, self._turns)
+                raise
             finally:
                 _close(job_reader, events, turns)
             with contextlib.suppress(BrokenPipeError):  # it died at once; the empty event pipe will tell
@@ -114,9 +117,9 @@ class Worker:
             *lines, pending = (pending + chunk).split(b"\n")
             for line in lines:
                 event = EVENT.validate_json(line)
-                if not isinstance(event, Note):  # a worker that only talks is not at work
-                    deadline = time.monotonic() + timeout_s
                 yield event
+                if not isinstance(event, Note):  # a worker that only talks is not at work
+                    deadline = time.monotonic() + timeout_s  # now: who listens may have been busy with other workers
 
     def wait(self) -> int:
         code = self._process.wait()

@@ -107,7 +107,7 @@ def fresh(ends: Ends, side: Side = HERE) -> Process:
     """A process that has imported nothing yet."""
     passed = (ends.events,) if ends.turns is None else (ends.events, ends.turns)
     return subprocess.Popen(
-        [side.python, "-m", "modeldyno.runner.worker", *map(str, passed)],
+        [side.python, "-P", "-m", "modeldyno.runner.worker", *map(str, passed)],  # -P: not what lies in the folder
         stdin=ends.job,
         stdout=ends.log,
         stderr=subprocess.STDOUT,

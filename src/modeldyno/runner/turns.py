@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from modeldyno.runner.isolate import Worker, describe_exit, failed
 from modeldyno.runner.job import Finished, Job, Turn
 from modeldyno.runner.processes import Side, fresh
 from modeldyno.workloads import WORKLOADS
+
+READY = Outcome(status=Status.OK)
+"""Of one that was loaded and warm, and was stopped because another could not take part."""
 
 
 @dataclass(frozen=True)
@@ -45,19 +49,36 @@ def prepare(entrant: Entrant, policy: Policy, timeout_s: float) -> Outcome:
         return _Conversation(worker, log, timeout_s).outcome()
 
 
-def run_block(
-    entrants: Sequence[Entrant], policy: Policy, rounds: int, turn_s: float, timeout_s: float
-) -> tuple[Result, ...]:
+FEWEST_ROUNDS = 4
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How a block is cut into turns."""
+
+    rounds: int = 32
+    """Turns of each entrant."""
+    turn_s: float = 0.025
+    longest_s: float = 30.0
+    """No further rounds after so long, but for the fewest that must be: for steps of a second."""
+
+
+def run_block(entrants: Sequence[Entrant], policy: Policy, pace: Pace, timeout_s: float) -> tuple[Result, ...]:
     """One block of fresh processes: loaded one after the other, they sample in turns.
 
+    When one of them cannot take part, the others are stopped: they were ready, and their result says no more than that.
     The first two change places from round to round, so that neither is always the earlier; nobody has two turns in a
     row, because the second would find the caches as it left them."""
     with ExitStack() as opened:
         racers = [_Racer(entrant, policy, timeout_s, opened) for entrant in entrants]
-        if all(racer.is_ready for racer in racers):
-            for number in range(rounds):
-                for racer in _order(racers, number):
-                    racer.take_turn(turn_s)
+        if not all(racer.is_ready for racer in racers):
+            return tuple(Result(READY) if racer.is_ready else racer.finish() for racer in racers)
+        begin = time.monotonic()
+        for number in range(pace.rounds):
+            if number >= FEWEST_ROUNDS and number % 2 == 0 and time.monotonic() - begin > pace.longest_s:
+                break
+            for racer in _order(racers, number):
+                racer.take_turn(pace.turn_s)
         return tuple(racer.finish() for racer in racers)
 
 

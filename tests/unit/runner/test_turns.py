@@ -7,12 +7,12 @@ from test_isolate import POLICY, _living_children, case
 
 from modeldyno.core.types import Status, Stop
 from modeldyno.runner.processes import HERE
-from modeldyno.runner.turns import Entrant, Result, prepare, run_block
+from modeldyno.runner.turns import READY, Entrant, Pace, Result, prepare, run_block
 
 
 def block(*workloads: str, timeout_s: float = 60.0) -> tuple[Result, ...]:
     entrants = [Entrant(HERE, case(workload)) for workload in workloads]
-    results = run_block(entrants, POLICY, rounds=3, turn_s=0.02, timeout_s=timeout_s)
+    results = run_block(entrants, POLICY, Pace(3, 0.02), timeout_s)
     assert not _living_children()
     return results
 
@@ -38,16 +38,23 @@ def test_each_takes_its_turns_and_ends_with_all_its_samples() -> None:
 )
 def test_one_that_cannot_take_part_is_told_and_the_other_ends_well(workload: str, status: Status, words: str) -> None:
     good, bad = block("fault-none", workload)
-    assert (good.outcome.status, good.turns) == (Status.OK, ())
+    assert (good.outcome, good.turns) == (READY, ())
     assert bad.outcome.status is status
     assert words in (bad.outcome.reason or "")
 
 
 def test_one_that_hangs_is_killed() -> None:
-    _, bad = block("fault-none", "fault-hang", timeout_s=4.0)
+    good, bad = block("fault-none", "fault-hang", timeout_s=4.0)
+    assert good.outcome is READY
     assert bad.outcome.status is Status.FAILED
     assert "no result within 4 s" in (bad.outcome.reason or "")
 
 
 def test_a_workload_without_anything_to_prepare_is_ready() -> None:
     assert prepare(Entrant(HERE, case("fault-segfault")), POLICY, 60.0).status is Status.OK
+
+
+def test_slow_steps_get_fewer_rounds() -> None:
+    entrants = [Entrant(HERE, case("fault-none"))] * 2
+    results = run_block(entrants, POLICY, Pace(rounds=20, turn_s=0.01, longest_s=0.0), 60.0)
+    assert [len(result.turns) for result in results] == [4, 4]
