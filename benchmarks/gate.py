@@ -3,7 +3,8 @@
 python benchmarks/gate.py --jobs 40 --extra 0.05
 
 Prints for each job what was found, in how many blocks and seconds, then the counts; a job that could not be decided
-counts as not found. `--extra` is the share of work that the new side does on top (option `extra_work` of a case).
+counts as not found. Exits with 1 where more than one in forty is a false alarm or fewer than 95 % are found. `--extra`
+is the share of work that the new side does on top (option `extra_work` of a case).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from modeldyno.ci.gate import Gate
 from modeldyno.ci.match import Terms
-from modeldyno.ci.report import GateReport
+from modeldyno.ci.report import GateReport, GateVerdict
 from modeldyno.ci.sides import contender
 from modeldyno.measure.host import describe_host
 from modeldyno.runner.suite import Block, Suite
@@ -67,6 +68,13 @@ def summary(kind: str, reports: list[GateReport]) -> str:
     )
 
 
+def holds(same: list[GateReport], slower: list[GateReport]) -> bool:
+    """At most one false alarm in forty jobs, and thirty-eight of forty changes found."""
+    alarms = sum(report.verdict is GateVerdict.REGRESSION for report in same)
+    found = sum(report.verdict is GateVerdict.REGRESSION for report in slower)
+    return alarms <= max(1, len(same) // 40) and found >= 0.95 * len(slower)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=40, help="of each kind")
@@ -92,6 +100,7 @@ def main() -> None:
     for kind, found in reports.items():
         print(summary(kind, found))
     print(f"{time.monotonic() - begin:.0f} s in all")
+    raise SystemExit(0 if holds(*reports.values()) else 1)
 
 
 if __name__ == "__main__":

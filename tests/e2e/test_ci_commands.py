@@ -17,10 +17,17 @@ import typer.main
 
 from fake_github import TOKEN, FakeGitHub, Fault, fake_github
 from gate_reports import gate_report, slower, verdict
+from modeldyno.ci.report import CaseVerdict
 from modeldyno.ci.workflow import Workflow
 from modeldyno.cli import build, main
 
 Dyno = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def report(first: Callable[..., CaseVerdict], name: str, *others: str) -> str:
+    """What a gate wrote about one chip, against one commit."""
+    cases = [first(name, device="Chip"), *(verdict(other, device="Chip") for other in others)]
+    return gate_report(*cases, baseline_commit="a" * 40).model_dump_json()
 
 
 @pytest.fixture
@@ -38,7 +45,7 @@ def place(hub: FakeGitHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     for name, value in inside.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "gate.json").write_text(gate_report(slower("bert"), verdict("vit")).model_dump_json())
+    (tmp_path / "gate.json").write_text(report(slower, "bert", "vit"))
     return tmp_path
 
 
@@ -134,7 +141,7 @@ def test_issues_are_opened_updated_and_closed(job: Dyno, hub: FakeGitHub, tmp_pa
     assert hub.issues[0]["labels"] == ["speed"]
     (again,) = answer(job("ci", "issue", "gate.json", "--json"))["issues"]
     assert (again["action"], again["number"], again["case"]) == ("updated", 1, "bert")
-    (tmp_path / "gate.json").write_text(gate_report(verdict("bert")).model_dump_json())
+    (tmp_path / "gate.json").write_text(report(verdict, "bert"))
     assert "no issue to change" in job("ci", "issue", "gate.json").stdout
     assert job("ci", "issue", "gate.json", "--close-fixed").stdout.startswith("closed: ")
     assert hub.issues[0]["state"] == "closed"

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from modeldyno.cli import main
+from modeldyno.core.identity import new_id
 from modeldyno.core.types import Case, Device, Host, MetricValue, Passport, Provenance, Record, Run, Samples, Status
 from modeldyno.store.store import Store
 
@@ -112,12 +113,41 @@ def test_two_runs(dyno: Dyno) -> None:
     verdicts = {one["compared"]["case"]["batch"]: one["verdict"] for one in document["comparisons"]}
     assert verdicts == {1: "same", 2: "same", 4: "same", 8: "slower"}
     assert {one["case"]["platform"] for one in document["alone"]} == {"cuda"}
-    first, second = (
-        document["comparisons"][-1][side]["record_id"] for side in ("baseline", "compared")
-    )  # any two records, by their ids
-    (one,) = answer(dyno("compare", first, second, "--json"))["comparisons"]
-    assert one["compared"]["record_id"] == second
     assert "slower" in dyno("compare", "01aa", "01bb", "--batch", "8").stdout
+
+
+@pytest.mark.usefixtures("store")
+def test_two_records_by_the_beginnings_of_their_ids(dyno: Dyno) -> None:
+    document = answer(dyno("compare", "latest~1", "latest", "--batch", "8", "--json"))
+    ids = [document["comparisons"][0][side]["record_id"] for side in ("baseline", "compared")]
+    (one,) = answer(dyno("compare", ids[0], ids[1].upper()[:-1], "--json"))["comparisons"]
+    assert [one[side]["record_id"] for side in ("baseline", "compared")] == ids
+    assert "No run and no record begins with 'zz'" in refusal(dyno("compare", "zz", ids[0]))
+    assert "Several records begin" in refusal(dyno("compare", ids[0][:4], ids[1]))
+
+
+def test_a_case_that_fails_now_and_another_host_are_told(dyno: Dyno, store: Path) -> None:
+    run = Run(run_id="01c" + "0" * 23, host=Host(host_id="i"), command="dyno run", version="0")
+    failed = {"run_id": run.run_id, "status": Status.FAILED, "reason": "out of memory", "metrics": {}, "samples": ()}
+    again = measured(NEW, 8.0, batch=2).model_copy(update={"run_id": run.run_id})
+    Store(store).add([run, measured(NEW, 8.0).model_copy(update=failed), again])
+    document = answer(dyno("compare", "01bb", "latest", "--json"))
+    broken, other = sorted(document["comparisons"], key=lambda one: one["compared"]["case"]["batch"])
+    assert (broken["verdict"], broken["compared"]["status"]) == ("refused", "failed")
+    assert "on different hosts: h against i" in other["labels"]
+    assert "out of memory" in dyno("compare", "01bb", "latest").stdout
+
+
+def test_the_newest_of_each_series_is_looked_at_whatever_the_limit(dyno: Dyno, store: Path) -> None:
+    """Many new records of one platform do not push the other out of sight."""
+    many = [measured(NEW, 0.8, "cuda").model_copy(update={"started_at": BEGIN + timedelta(days=9)}) for _ in range(9)]
+    Store(store).add([record.model_copy(update={"record_id": new_id()}) for record in many])
+    found = answer(dyno("compare", "--by", "platform", "--limit", "8", "--json"))["comparisons"]
+    assert len(found) == 4
+    runs = answer(dyno("compare", "--by", "run", "--on", "cpu", "--json"))["comparisons"]
+    assert {one["baseline"]["run_id"] for one in runs} == {OLD}
+    limited = dyno("compare", "--by", "platform", "--limit", "3")
+    assert "Only the newest 3 series are looked at" in limited.stderr
 
 
 @pytest.mark.usefixtures("store")
@@ -128,6 +158,8 @@ def test_wrong_questions_are_refused(dyno: Dyno) -> None:
     assert "There is no latest~7" in refusal(dyno("compare", "latest~7", "latest"))
     assert "known: cpu, cuda" in refusal(dyno("compare", "--by", "platform", "--baseline", "tpu"))
     assert "is no share" in refusal(dyno("compare", "--by", "platform", "--margin", "nan"))
+    unused = refusal(dyno("compare", "--by", "platform", "--margin", "memory_peak_mb=0.1"))
+    assert "add --metric memory_peak_mb" in unused
     assert "did you mean 'latency_ms'" in refusal(dyno("compare", "--by", "platform", "--metric", "latency"))
     assert "There is no store" in refusal(dyno("compare", "--by", "platform", "--store", "none.duckdb"))
     nothing = dyno("compare", "--by", "precision")
@@ -156,9 +188,25 @@ def test_compatibility(dyno: Dyno) -> None:
         "cuda": "ok",
         "mps": "failed",
     }
-    assert [one["platform"] for one in cells["mps"]["instead"]] == ["cuda", "cpu"]
+    assert [(one["platform"], one["batch"]) for one in cells["mps"]["instead"]] == [("cuda", 1), ("cpu", 1)]
     markdown = dyno("compatibility", "--on", "mps", "--markdown").stdout.splitlines()
-    assert markdown[:3] == ["| model | mps |", "| --- | --- |", "| m | failed |"]
-    assert markdown[-1] == "| m | mps torch fp32 | failed | out of \\| memory | cuda torch fp32, cpu torch fp32 |"
+    assert markdown[:3] == ["| model | `mps` |", "|---|---|", "| `m` | failed |"]
+    reason, advice = "<code>out of &#124; memory</code>", "`cuda torch fp32, cpu torch fp32`"
+    assert markdown[-1] == f"| `m` | `mps torch fp32` | failed | {reason} | {advice} |"
     assert "What does not work" in dyno("compatibility").stdout
     assert "No outcome matches" in dyno("compatibility", "--model", "none").stdout
+
+
+def test_a_batch_that_is_too_large_makes_it_partly(dyno: Dyno, store: Path) -> None:
+    failed = {"status": Status.FAILED, "reason": "out of memory", "metrics": {}, "samples": ()}
+    large = measured(NEW, 1.0, "cuda", batch=512).model_copy(update=failed)
+    training = measured(NEW, 1.0, "cuda", workload="training").model_copy(update=failed)
+    Store(store).add([large, training, measured(NEW, 1.0, "cuda", workload="hardware", model="matmul")])
+    document = answer(dyno("compatibility", "--on", "cuda", "--json"))
+    assert [(cell["model"], cell["status"]) for cell in document["cells"]] == [("m", "ok")]
+    ways = {way["workload"]: way for way in document["cells"][0]["ways"]}
+    assert [one["batch"] for one in ways["inference"]["partly"]] == [512]
+    assert (ways["training"]["status"], ways["training"]["instead"]) == ("failed", [])
+    shown = " ".join(dyno("compatibility", "--on", "cuda").stdout.split())
+    assert "torch fp32 batch 512 seq 8 partly failed out of memory batch 8 seq 8, which worked" in shown
+    assert "training torch fp32" in shown

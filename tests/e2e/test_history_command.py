@@ -20,14 +20,19 @@ Dyno = Callable[..., subprocess.CompletedProcess[str]]
 BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-def fill(path: Path, levels: dict[str, list[float]], driver: Callable[[int], str] = lambda _: "d1") -> None:
-    """A run a day with a record for each model."""
+def fill(
+    path: Path,
+    levels: dict[str, list[float]],
+    driver: Callable[[int], str] = lambda _: "d1",
+    host: Callable[[int], str] = lambda _: "h",
+    commit: Callable[[int], int] = lambda day: day,
+) -> None:
+    """A run a day with a record for each model, all on machines of one kind."""
     items: list[Run | Record] = []
     for day, values in enumerate(zip(*levels.values(), strict=True)):
         moment = BEGIN + timedelta(days=day)
-        run = Run(
-            started_at=moment, host=Host(host_id="h", hostname="bench"), command="c", version="0", commit=f"{day:040x}"
-        )
+        machine = Host(host_id=host(day), hostname="bench", cpu="Chip", logical_cores=4)
+        run = Run(started_at=moment, host=machine, command="c", version="0", commit=f"{commit(day):040x}")
         items.append(run)
         items += [
             Record(
@@ -80,6 +85,7 @@ def test_people_read_a_table_and_a_sentence_for_each_change(filled: Dyno) -> Non
     assert "2026-03-31" in done.stdout
     assert "2 of 3 series show no change; --all lists them." in done.stdout
     assert "nine of ten" in done.stderr
+    assert "looked at alone" in done.stderr
     assert "steady" in filled("history", "--all").stdout
 
 
@@ -95,6 +101,21 @@ def test_a_new_driver_is_told_as_such(dyno: Dyno, tmp_path: Path) -> None:
     (series,) = answer(dyno("history", "--json"))["series"]
     assert (series["alarm"], series["changes"]) == (False, [])
     assert series["environment_changes"][0]["environment"] == ["driver d1 -> d2"]
+
+
+def test_hosts_that_differ_have_a_section_of_their_own(dyno: Dyno, tmp_path: Path) -> None:
+    values = [value for _ in range(20) for value in (10.0, 12.0)]
+    fill(tmp_path / "dyno.duckdb", {"m": values}, host=lambda day: "ab"[day % 2], commit=lambda day: day // 2)
+    (series,) = answer(dyno("history", "--json"))["series"]
+    assert (series["changes"], series["environment_changes"], set(series["odd_hosts"])) == ([], [], {"a", "b"})
+    told = dyno("history").stdout
+    assert "1 of 1 series show no change" in told
+    assert "Hosts that differ from equal ones at the same commits:\n  bench (a) is at 0.9" in told
+
+
+def test_it_says_when_no_commit_is_new(dyno: Dyno, tmp_path: Path) -> None:
+    fill(tmp_path / "dyno.duckdb", {"m": noisy(1, (30, 10.0), (10, 11.5))}, commit=lambda _: 7)
+    assert "it is not the commit" in dyno("history").stdout
 
 
 def test_one_point_is_too_few_to_say(dyno: Dyno, tmp_path: Path) -> None:

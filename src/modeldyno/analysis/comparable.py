@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from modeldyno.core.types import Case, ModelInfo, Provenance, Record, Status, Verdict
+from modeldyno.analysis.roofline import HARDWARE
+from modeldyno.core.types import Case, Host, ModelInfo, Provenance, Record, Status, Verdict
 
 _UNSTATED = "unstated"
 _SHOWN = 3
@@ -73,6 +74,8 @@ def _workload(old: Record, new: Record, _by: By) -> Found:
 
 def _model(old: Record, new: Record, by: By) -> Found:
     if by is By.MODEL:
+        if old.case.workload == HARDWARE and old.case.model != new.case.model:
+            yield Obstacle(f"the probes do different things: {_versus(old.case.model, new.case.model)}", True)
         return
     if old.case.model.lower() != new.case.model.lower():
         yield Obstacle(f"the models differ: {_versus(old.case.model, new.case.model)}; use --by model", True)
@@ -134,8 +137,12 @@ def _device(old: Record, new: Record, by: By) -> Found:
         yield Obstacle("one of the devices is emulated: its speed says nothing about hardware", True)
     elif old.device.emulated:
         yield Obstacle("both devices are emulated: their speed says nothing about hardware", False)
-    if by is not By.PLATFORM and old.device.fingerprint != new.device.fingerprint:
+    if by is By.PLATFORM:
+        return
+    if old.device.fingerprint != new.device.fingerprint:
         yield Obstacle(f"the devices differ: {_versus(old.device.name, new.device.name)}", False)
+    elif old.case.target != new.case.target:
+        yield Obstacle(f"two devices of one kind: {_versus(old.case.target, new.case.target)}", False)
 
 
 def _runtime(old: Record, new: Record, by: By) -> Found:
@@ -174,6 +181,13 @@ _LOOKS: tuple[Callable[[Record, Record, By], Found], ...] = (
     _software,
     _passport,
 )
+
+
+def other_host(old: Host | None, new: Host | None) -> Found:
+    """Which hosts measured is known to the runs and not to their records."""
+    if old and new and old.host_id != new.host_id:
+        names = [host.hostname or host.host_id for host in (old, new)]
+        yield Obstacle(f"on different hosts: {' against '.join(names)}", False)
 
 
 def shape_of(case: Case) -> str:

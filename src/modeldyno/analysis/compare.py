@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from modeldyno import platforms
-from modeldyno.analysis.comparable import By, obstacles
+from modeldyno.analysis.comparable import By, obstacles, other_host
 from modeldyno.analysis.false_discovery import discoveries
 from modeldyno.analysis.ratio import Ratio, ratio_of_records
 from modeldyno.analysis.verdict import Change, judge, margin_of, word
 from modeldyno.core.errors import UnknownName
 from modeldyno.core.metrics import Direction, metric
-from modeldyno.core.types import Record
+from modeldyno.core.types import Host, Record, Status
 
 Pair = tuple[Record, Record]
 """The baseline and what is held against it."""
@@ -35,7 +35,7 @@ class Pairing:
 
     pairs: tuple[Pair, ...]
     alone: tuple[Record, ...]
-    """Records without anything to be held against."""
+    """Good records without anything to be held against."""
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,10 @@ def pair_up(records: Iterable[Record], by: By, name: str, baseline: str | None =
 
 
 def _newest(records: Iterable[Record], by: By) -> list[Record]:
-    """The newest record of each series, of each run where runs are compared; oldest first."""
-    newest: dict[tuple[str, str], Record] = {}
+    """The newest record of each series and device slot, of each run where runs are compared; oldest first."""
+    newest: dict[tuple[str, int, str], Record] = {}
     for record in sorted(records, key=lambda record: (record.started_at, record.record_id)):
-        newest[record.series_id, record.run_id if by is By.RUN else ""] = record
+        newest[record.series_id, record.case.index, record.run_id if by is By.RUN else ""] = record
     return sorted(newest.values(), key=lambda record: (record.started_at, record.record_id))
 
 
@@ -155,6 +155,7 @@ def _likeness(old: Record, new: Record) -> int:
     return sum(
         (
             old.case.runtime == new.case.runtime,
+            old.case.index == new.case.index,
             old.case.shape == new.case.shape,
             old.provenance is new.provenance,
             bool(old.device and new.device and old.device.emulated == new.device.emulated),
@@ -165,7 +166,7 @@ def _likeness(old: Record, new: Record) -> int:
 
 
 def match_runs(olds: Iterable[Record], news: Iterable[Record]) -> Pairing:
-    """The records of two runs, case by case."""
+    """The records of two runs, case by case; a case that failed both times is not there to be compared."""
     by_case: dict[str, list[Record]] = {}
     for record in olds:
         by_case.setdefault(record.case.key, []).append(record)
@@ -178,20 +179,33 @@ def match_runs(olds: Iterable[Record], news: Iterable[Record]) -> Pairing:
             alone.append(new)
     met = {old.record_id for old, _ in pairs}
     missing = [record for found in by_case.values() for record in found if record.record_id not in met]
-    return Pairing(tuple(pairs), (*missing, *alone))
+    return Pairing(
+        tuple(pair for pair in pairs if any(record.status is Status.OK for record in pair)),
+        tuple(record for record in (*missing, *alone) if record.status is Status.OK),
+    )
 
 
 def compare(
-    pairs: Iterable[Pair], by: By, names: Sequence[str], margins: Mapping[str, float] | None = None
+    pairs: Iterable[Pair],
+    by: By,
+    names: Sequence[str],
+    margins: Mapping[str, float] | None = None,
+    hosts: Mapping[str, Host] | None = None,
 ) -> tuple[Comparison, ...]:
-    """The verdicts on these metrics of all pairs, with the share of false ones kept down over all of them together."""
+    """The verdicts on these metrics of all pairs, with the share of false ones kept down over all of them together.
+
+    Where the hosts of the runs are given, pairs from different ones say so."""
     asked = margins or {}
-    found = [_compare(old, new, by, name, asked.get(name, margin_of(name))) for old, new in pairs for name in names]
+    found = [
+        _compare(old, new, by, name, asked.get(name, margin_of(name)), hosts or {})
+        for old, new in pairs
+        for name in names
+    ]
     return _without_chance_finds(found)
 
 
-def _compare(old: Record, new: Record, by: By, name: str, margin: float) -> Comparison:
-    between = obstacles(old, new, by)
+def _compare(old: Record, new: Record, by: By, name: str, margin: float, hosts: Mapping[str, Host]) -> Comparison:
+    between = (*obstacles(old, new, by), *other_host(hosts.get(old.run_id), hosts.get(new.run_id)))
     refused = tuple(obstacle.text for obstacle in between if obstacle.refuses)
     labels = tuple(obstacle.text for obstacle in between if not obstacle.refuses)
     ratio = Ratio(None) if refused else ratio_of_records(old, new, name)

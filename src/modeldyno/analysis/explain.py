@@ -7,6 +7,8 @@ from collections.abc import Callable
 from modeldyno.analysis.roofline import Bound, Roofline
 from modeldyno.core.types import Precision, Record, Verdict
 
+LEVELLED_OFF = 0.85
+"""From this share of the matrix rate on, larger products bring no more."""
 Condition = Callable[[Record], bool]
 
 
@@ -40,7 +42,7 @@ _HINTS: dict[Bound, tuple[tuple[Condition, str], ...]] = {
     Bound.COMPUTE: (
         (_full_precision, "bf16 or fp16 (--precision), where the device has a higher matrix rate for it"),
         (_always, "int8, or a smaller or distilled model: fewer or cheaper operations"),
-        (_always, "a device with a higher matrix rate; a larger batch brings no more throughput"),
+        (_always, "a device with a higher matrix rate"),
     ),
     Bound.MEMORY: (
         (_full_precision, "bf16 or fp16 (--precision): half the bytes"),
@@ -71,4 +73,12 @@ def what_helps(record: Record, roofline: Roofline) -> tuple[str, ...]:
     """Short and concrete; only what can still be done with this case. A probe is as it is."""
     if record.model is None:
         return ()
-    return tuple(text for applies, text in _HINTS[roofline.bound] if applies(record))
+    open_still = tuple(text for applies, text in _HINTS[roofline.bound] if applies(record))
+    return (*open_still, _batch(roofline)) if roofline.bound is Bound.COMPUTE else open_still
+
+
+def _batch(roofline: Roofline) -> str:
+    """Whether a larger batch helps a step that computes most of the time."""
+    if (roofline.compute.share or 0.0) >= LEVELLED_OFF:
+        return "no larger batch: it would bring no more throughput"
+    return "a larger batch (--batch): larger products come closer to the matrix rate"

@@ -1,6 +1,6 @@
 """What became of a metric over time: series in, levels, changes and their causes out.
 
-Points that were measured in the same environment (host, driver, software) are looked at together and apart from all
+Points that were measured in the same environment (machine, driver, software) are looked at together and apart from all
 others, so that a new driver is reported as one and not as a regression."""
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from modeldyno.analysis.calibration import SHORTEST
 from modeldyno.analysis.changes import ChangePoint, find_changes, noise_of
 from modeldyno.analysis.environments import Environment, by_environment, differences, environment_of
 from modeldyno.analysis.false_discovery import Q, discoveries
-from modeldyno.analysis.hosts import Suspicion, odd_hosts, suspect
+from modeldyno.analysis.hosts import ByPlace, Suspect, Suspicion, odd_hosts, suspect
 from modeldyno.analysis.levels import FEWEST_FOR_SMALLEST, WIDEST, ratio_of_levels, smallest_detectable
 from modeldyno.analysis.verdict import Change, judge, margin_of
 from modeldyno.core.metrics import Direction, metric
@@ -41,7 +42,7 @@ class Step:
     gone: bool = False
     """A later level is back where it was, within the margin."""
     suspicion: Suspicion | None = None
-    """Where several hosts measured the case: whether host or commit is behind it."""
+    """Whether host or commit is behind it, where the commits or several hosts tell."""
 
     @property
     def is_alarm(self) -> bool:
@@ -64,20 +65,21 @@ class History:
     environments: tuple[Step, ...]
     """Changes of the environment, oldest first."""
     smallest: float | None
-    """The change, as a share, that is found in nine of ten cases five points after it; None with too few points."""
+    """The change, as a share, that is found in nine of ten cases five points after it, if this series is the only one
+    looked at; None with too few points."""
     doubted: int
     """Changes that did not stand out among those of all series."""
     odd_hosts: dict[str, Interval]
-    """Hosts that differ from the others at the same commits, as a ratio."""
+    """Ids of hosts that differ from equal ones at the same commits, as a ratio."""
 
     @property
     def felt(self) -> tuple[Step, ...]:
-        """All changes but those of the environment that made no difference."""
-        return *self.steps, *(step for step in self.environments if step.change is not Change.SAME)
+        """The changes, and of those of the environment what made a difference for certain."""
+        return *self.steps, *(step for step in self.environments if step.change in (Change.BETTER, Change.WORSE))
 
     @property
     def changed(self) -> bool:
-        return bool(self.felt or self.odd_hosts)
+        return bool(self.felt)
 
     @property
     def alarm(self) -> bool:
@@ -111,8 +113,7 @@ def analyse(
     Numbers that were not measured take part only where `made_up` says so."""
     known = margin_of(name) if margin is None else margin
     splits = [by_environment(_counting(one, made_up)) for one in series]
-    found = [[find_changes(_values(points)) for points in split.values()] for split in splits]
-    accepted = iter(_accepted(found, q))
+    accepted = iter(_accepted([_values(points) for split in splits for points in split.values()], q))
     direction = metric(name).direction
     return tuple(
         _history(one, [_stretch(item, next(accepted)) for item in split.items()], known, direction)
@@ -134,13 +135,14 @@ def _values(points: Iterable[Point]) -> list[float]:
 Judged = list[tuple[ChangePoint, bool]]
 
 
-def _accepted(found: list[list[tuple[ChangePoint, ...]]], q: float) -> list[Judged]:
-    """Each change with whether it stands out; a series without one counts as a question asked in vain."""
-    flat = [changes for series in found for changes in series]
-    p_values = [[change.p_value for change in changes] or [1.0] for changes in flat]
-    stand_out = iter(discoveries([p for values in p_values for p in values], q))
-    answers = [[next(stand_out) for _ in values] for values in p_values]
-    return [list(zip(changes, answer, strict=False)) for changes, answer in zip(flat, answers, strict=True)]
+def _accepted(pieces: list[list[float]], q: float) -> list[Judged]:
+    """Each change with whether it stands out. A piece without one counts as a question asked in vain, but not one that
+    is too short to be asked."""
+    found = [find_changes(values) for values in pieces]
+    in_vain = sum(not changes and len(values) >= 2 * SHORTEST for changes, values in zip(found, pieces, strict=True))
+    p_values = [change.p_value for changes in found for change in changes]
+    stand_out = iter(discoveries([*p_values, *[1.0] * in_vain], q))
+    return [[(change, next(stand_out)) for change in changes] for changes in found]
 
 
 def _stretch(item: tuple[Environment, tuple[Point, ...]], judged: Judged) -> _Stretch:
@@ -162,7 +164,7 @@ def _history(series: Series, stretches: list[_Stretch], margin: float, direction
         environments=_environment_steps(stretches, points, margin, direction),
         smallest=_smallest(current) if current else None,
         doubted=sum(stretch.doubted for stretch in stretches),
-        odd_hosts=odd_hosts(_by_commit(points), margin),
+        odd_hosts=odd_hosts(_alike(points), margin),
     )
 
 
@@ -196,32 +198,36 @@ def _suspicion(
     before: Sequence[Point], after: Sequence[Point], points: Sequence[Point], margin: float
 ) -> Suspicion | None:
     """The same commits on other hosts; without commits, the same time."""
+    old, new = {point.commit for point in before}, {point.commit for point in after}
+    if None not in old | new and new <= old:
+        return Suspicion(Suspect.NOT_COMMIT, ())
     if len({point.host_id for point in points}) < 2:
         return None
-    old, new = {point.commit for point in before}, {point.commit for point in after}
     if None in old | new:
         moment = after[0].started_at
         sides = [[p for p in points if (p.started_at < moment) is early] for early in (True, False)]
     else:
         sides = [[p for p in points if p.commit in side] for side in (old - new, new - old)]
-    return suspect(_by_host(sides[0]), _by_host(sides[1]), margin)
+    return suspect(_by_place(sides[0]), _by_place(sides[1]), margin)
 
 
-def _by_host(points: Iterable[Point]) -> dict[str, list[float]]:
-    hosts: dict[str, list[float]] = {}
+def _by_place(points: Iterable[Point]) -> ByPlace:
+    places: dict[tuple[str, Environment], list[float]] = {}
     for point in points:
-        hosts.setdefault(point.host, []).extend(_values([point]))
-    return hosts
+        places.setdefault((point.host_id, environment_of(point)), []).extend(_values([point]))
+    return places
 
 
-def _by_commit(points: Sequence[Point]) -> list[dict[str, list[float]]]:
+def _alike(points: Sequence[Point]) -> list[dict[str, list[float]]]:
+    """Values by host, for each commit and environment."""
     if len({point.host_id for point in points}) < 2:
         return []
-    commits: dict[str, list[Point]] = {}
+    alike: dict[tuple[str, Environment], dict[str, list[float]]] = {}
     for point in points:
         if point.commit is not None:
-            commits.setdefault(point.commit, []).append(point)
-    return [_by_host(found) for found in commits.values()]
+            hosts = alike.setdefault((point.commit, environment_of(point)), {})
+            hosts.setdefault(point.host_id, []).extend(_values([point]))
+    return list(alike.values())
 
 
 def _environment_steps(

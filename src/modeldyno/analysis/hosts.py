@@ -1,4 +1,6 @@
-"""A bad host told from a bad commit, where the same case was measured on several hosts."""
+"""A bad host told from a bad commit, where the same case was measured on several hosts.
+
+Only values of one environment are held against each other: a new driver is neither a bad host nor a bad commit."""
 
 from __future__ import annotations
 
@@ -9,17 +11,22 @@ from enum import StrEnum
 from statistics import fmean, median, stdev
 
 from modeldyno.analysis.calibration import SHORTEST
+from modeldyno.analysis.environments import Environment
 from modeldyno.analysis.levels import ratio_interval, ratio_of_levels
 from modeldyno.analysis.verdict import Change, judge
 from modeldyno.core.metrics import Direction
 from modeldyno.measure.statistics import Interval, student
 
 ByHost = Mapping[str, Sequence[float]]
+"""Values by the host's id."""
+ByPlace = Mapping[tuple[str, Environment], Sequence[float]]
+"""Values by the host's id and the environment it was then."""
 
 
 class Suspect(StrEnum):
     COMMIT = "commit"
     HOST = "host"
+    NOT_COMMIT = "not_commit"
     UNKNOWN = "unknown"
 
 
@@ -29,19 +36,19 @@ class Suspicion:
 
     what: Suspect
     hosts: tuple[str, ...]
-    """Those that changed, where the suspect is a host; those that agree, where it is a commit."""
+    """Ids of those that changed, where the suspect is a host; of those that agree, where it is a commit."""
 
 
-def suspect(before: ByHost, after: ByHost, margin: float) -> Suspicion:
+def suspect(before: ByPlace, after: ByPlace, margin: float) -> Suspicion:
     """Values of one case from before and after a change, by host: all change alike, or some while most do not."""
-    moves = {host: _move(before[host], after[host], margin) for host in sorted(before.keys() & after.keys())}
-    up = tuple(host for host, move in moves.items() if move is Change.WORSE)
-    down = tuple(host for host, move in moves.items() if move is Change.BETTER)
-    stayed = sum(move is Change.SAME for move in moves.values())
-    if len(moves) > 1 and len(moves) in (len(up), len(down)):
-        return Suspicion(Suspect.COMMIT, up or down)
-    if 0 < len(up + down) <= stayed:
-        return Suspicion(Suspect.HOST, tuple(sorted(up + down)))
+    moves = {place: _move(before[place], after[place], margin) for place in before.keys() & after.keys()}
+    hosts = {move: {host for (host, _), found in moves.items() if found is move} for move in Change}
+    up, down, stayed = hosts[Change.WORSE], hosts[Change.BETTER], hosts[Change.SAME]
+    moved = up | down
+    if len(moved) > 1 and not (up and down) and not stayed | hosts[Change.AMBIGUOUS]:
+        return Suspicion(Suspect.COMMIT, tuple(sorted(moved)))
+    if 0 < len(moved) <= len(stayed) and not moved & stayed:
+        return Suspicion(Suspect.HOST, tuple(sorted(moved)))
     return Suspicion(Suspect.UNKNOWN, ())
 
 
@@ -52,7 +59,8 @@ def _move(before: Sequence[float], after: Sequence[float], margin: float) -> Cha
 
 
 def odd_hosts(by_commit: Sequence[ByHost], margin: float) -> dict[str, Interval]:
-    """Hosts whose level for the same commits is not that of the middle host, and by how much.
+    """Hosts whose level for the same commits is not that of the middle host, and by how much; one item for each commit
+    and environment.
 
     Of two hosts both are odd: nobody can tell which one is right."""
     logs: dict[str, list[float]] = {}

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, variance
 
+from modeldyno.analysis.noise import RESOLUTION
 from modeldyno.core.types import MetricValue, Record
 from modeldyno.measure.statistics import FEWEST_FOR_INTERVAL, Interval, median_interval
 
@@ -27,6 +28,8 @@ _COLUMNS = {
     "latency_ms": ("host_ms", 1),
     "throughput_per_s": ("host_ms", -1),
     "compute_rate_gflops": ("host_ms", -1),
+    "bandwidth_gb_per_s": ("host_ms", -1),
+    "launch_us": ("host_ms", 1),
     "device_time_ms": ("device_ms", 1),
     "device_time_cold_ms": ("device_cold_ms", 1),
 }
@@ -74,8 +77,6 @@ class Ratio:
         if self.interval is None:
             return None
         beyond = abs(self.centre) - math.log1p(margin)
-        if self.error == 0:
-            return 0.0 if beyond > 0 else 1.0
         return min(1.0, 2 * float(stdtr(self.freedom, -beyond / self.error)))
 
 
@@ -135,7 +136,7 @@ def estimate_of_samples(groups: Sequence[Sequence[float]], value: float | None =
         return _from_one_process(next(filter(None, finite)), middle)
     logs = [math.log(each) for each in medians]
     centre = math.log(middle) + sign * (fmean(logs) - math.log(median(medians)))
-    return Estimate(middle, centre, variance(logs) / len(logs), len(logs) - 1)
+    return Estimate(middle, centre, max(variance(logs), RESOLUTION**2) / len(logs), len(logs) - 1)
 
 
 def _from_one_process(samples: Sequence[float], value: float) -> Estimate:
@@ -156,7 +157,7 @@ def _from_stored(metric: MetricValue, value: float) -> Estimate:
         return Estimate(value, math.log(value), note="its interval reaches zero or is none")
     if _RANGE in (metric.note or "") and metric.n and metric.n > 1:
         count = min(metric.n, len(_RANGE_IN_SD) + 1)
-        deviation = math.log(metric.high / metric.low) / _RANGE_IN_SD[count - 2]
+        deviation = max(math.log(metric.high / metric.low) / _RANGE_IN_SD[count - 2], RESOLUTION)
         return Estimate(value, math.log(value), deviation**2 / count, count - 1)
     note = f"from stored intervals: a spread of {ALLOWED_SPREAD:.0%} between processes is allowed for"
     return _with_allowance(value, metric.low, metric.high, note)

@@ -18,16 +18,22 @@ HARDWARE = "hardware"
 """The workload whose records hold the peaks."""
 EXPLAINS = 0.5
 """A ceiling that alone takes this share of the step is called its bound."""
+READING_EXPLAINS = 0.75
+"""The same for parameters that are read. On a processor a copy first fetches each line that it then writes (McCalpin,
+"STREAM", 1995), which its rate leaves out: reading alone may be 1.5 times as fast, so half of that is asked for."""
 BUSY = 0.8
 """A device that works for this share of the step hides the launches."""
 IMPLAUSIBLE = 1.5
 """Bytes that would take so many times the step cannot all have come from memory."""
-ABOVE_PEAK = 1.1
-"""A step so much faster than the peak shows that the peak was disturbed."""
+ABOVE_PEAK = 1.15
+"""A step so much faster than the peak shows that the peak is wrong."""
 UNKNOWN_CACHE_MB = 256.0
 """Larger than the last-level cache of most devices, for those that do not tell."""
 SENSIBLE = (1e-9, 1e15)
 """No measurement lies outside of it, in the units used here; what does is taken for missing."""
+NO_STEP_TIME = "there is no step time"
+TABLELESS = ("vision", "audio")
+"""Families whose models look nothing up in tables of embeddings."""
 _BYTES: dict[str, int] = {Precision.FP32: 4, Precision.BF16: 2, Precision.FP16: 2, Precision.INT8: 1}
 
 
@@ -80,10 +86,17 @@ class Ceiling:
     """What the number rests on, or why there is none."""
     unknown: bool = False
     """Whether it may limit the step for all that is known."""
+    shown: bool = True
+    """False where the share is estimated, and might be too small to explain the step."""
 
     @property
     def explains(self) -> bool:
         return self.share is not None and self.share >= EXPLAINS
+
+    @property
+    def above_peak(self) -> bool:
+        """Whether the peak cannot be right."""
+        return self.unknown and self.share is not None
 
 
 @dataclass(frozen=True)
@@ -166,7 +179,8 @@ def _positive(record: Record, metric: str) -> float | None:
 def hold_against(record: Record, peaks: Peaks) -> Roofline:
     """What limits the record's step, by the peaks of its device."""
     latency = _positive(record, "latency_ms")
-    gflop, gigabytes = _operations(record), _bytes_moved(record)
+    gflop = _operations(record)
+    gigabytes = _bytes_moved(record, gflop)
     compute = _compute(gflop, latency, peaks.compute, record.case.precision)
     memory = _memory(gigabytes, latency, peaks)
     idle = _idle(record, latency)
@@ -192,6 +206,8 @@ class _Moved:
 
     amount: float | None
     remark: str
+    least: float | None = None
+    """What is left of an estimate where it may be too high; None where the amount is exact."""
 
 
 def _states_its_work(record: Record) -> bool:
@@ -204,7 +220,7 @@ def _operations(record: Record) -> float | None:
     return 0.0 if counted is None and _states_its_work(record) else counted
 
 
-def _bytes_moved(record: Record) -> _Moved:
+def _bytes_moved(record: Record, gflop: float | None) -> _Moved:
     if _states_its_work(record):
         return _Moved(_positive(record, "moved_gb") or 0.0, "each value once")
     model, width = record.model, _BYTES.get(record.case.precision)
@@ -212,13 +228,24 @@ def _bytes_moved(record: Record) -> _Moved:
         return _Moved(None, "the bytes that a step moves are not known")
     if model.architecture == "mixture-of-experts":
         return _Moved(None, "which experts a step reads is not known")
-    remark = "each parameter once; activations come on top, embedding tables are read only in part"
-    return _Moved(model.parameters * width / 1e9, remark)
+    remark = "estimated: each parameter once; activations come on top, embedding tables are read only in part"
+    least = min(float(model.parameters), _multiplied(record, gflop))
+    return _Moved(model.parameters * width / 1e9, remark, least * width / 1e9)
+
+
+def _multiplied(record: Record, gflop: float | None) -> float:
+    """About how many parameters take part in products: each takes two operations for each token that goes through.
+
+    What is only looked up takes none. Where nothing is looked up all take part; without a length nobody knows."""
+    if record.model and record.model.family in TABLELESS:
+        return math.inf
+    tokens = record.case.batch * record.case.shape.get("seq", 0)
+    return (gflop or 0.0) * 1e9 / 2 / tokens if tokens > 0 else 0.0
 
 
 def _compute(gflop: float | None, latency: float | None, peak: Peak | None, precision: str) -> Ceiling:
     if latency is None:
-        return Ceiling(Bound.COMPUTE, None, peak=peak, remark="there is no step time", unknown=True)
+        return Ceiling(Bound.COMPUTE, None, peak=peak, remark=NO_STEP_TIME, unknown=True)
     if gflop is None:
         return Ceiling(Bound.COMPUTE, None, peak=peak, remark="its operations could not be counted", unknown=True)
     if gflop == 0:
@@ -227,28 +254,37 @@ def _compute(gflop: float | None, latency: float | None, peak: Peak | None, prec
     if peak is None:
         return Ceiling(Bound.COMPUTE, None, achieved, remark=f"no matrix rate in {precision} measured", unknown=True)
     share = achieved / peak.value
-    remark = "faster than the peak: measure the peaks again on a quiet host" if share > ABOVE_PEAK else None
-    return Ceiling(Bound.COMPUTE, share, achieved, peak, remark)
+    if share > ABOVE_PEAK:
+        remark = f"it computes at {share:.0%} of the matrix rate: measure the peaks again, on a quiet host"
+        return Ceiling(Bound.COMPUTE, share, achieved, peak, remark, unknown=True)
+    return Ceiling(Bound.COMPUTE, share, achieved, peak)
 
 
 def _memory(moved: _Moved, latency: float | None, peaks: Peaks) -> Ceiling:
     if latency is None or moved.amount is None:
-        return Ceiling(Bound.MEMORY, None, peak=peaks.memory, remark=moved.remark, unknown=True)
+        remark = NO_STEP_TIME if latency is None else moved.remark
+        return Ceiling(Bound.MEMORY, None, peak=peaks.memory, remark=remark, unknown=True)
     if moved.amount == 0:
         return Ceiling(Bound.MEMORY, 0.0, peak=peaks.memory, remark="no bytes worth counting")
     achieved = moved.amount / latency * 1e3
     if peaks.memory is None:
         return Ceiling(Bound.MEMORY, None, achieved, remark="no memory bandwidth measured", unknown=True)
-    share = achieved / peaks.memory.value
-    cache_mb = peaks.cache_mb or UNKNOWN_CACHE_MB
-    megabytes = moved.amount * 1e9 / 2**20
+    return _memory_share(moved.amount, moved, achieved, peaks.memory, peaks.cache_mb or UNKNOWN_CACHE_MB)
+
+
+def _memory_share(amount: float, moved: _Moved, achieved: float, peak: Peak, cache_mb: float) -> Ceiling:
+    share, megabytes = achieved / peak.value, amount * 1e9 / 2**20
     if megabytes <= cache_mb:
         remark = f"its {megabytes:.3g} MB fit into a last-level cache of {cache_mb:.3g} MB"
-        return Ceiling(Bound.MEMORY, None, achieved, peaks.memory, remark)
+        return Ceiling(Bound.MEMORY, None, achieved, peak, remark)
+    if moved.least is None and share > ABOVE_PEAK:
+        remark = f"it moves its bytes at {share:.0%} of the bandwidth: measure the peaks again, on a quiet host"
+        return Ceiling(Bound.MEMORY, share, achieved, peak, remark, unknown=True)
     if share > IMPLAUSIBLE:
         remark = "more than memory can deliver: not all of it is read in each step"
-        return Ceiling(Bound.MEMORY, None, achieved, peaks.memory, remark)
-    return Ceiling(Bound.MEMORY, share, achieved, peaks.memory, moved.remark)
+        return Ceiling(Bound.MEMORY, None, achieved, peak, remark)
+    shown = moved.least is None or share * moved.least / amount >= READING_EXPLAINS
+    return Ceiling(Bound.MEMORY, share, achieved, peak, moved.remark, shown=shown)
 
 
 def _idle(record: Record, latency: float | None) -> float | None:
@@ -261,7 +297,7 @@ def _idle(record: Record, latency: float | None) -> float | None:
 def _launch(record: Record, latency: float | None, peak: Peak | None, idle: float | None) -> Ceiling:
     """By the device's idle time where it is told, and by counting; a device that is kept busy hides the launches."""
     if latency is None:
-        return Ceiling(Bound.LAUNCH, None, peak=peak, remark="there is no step time", unknown=True)
+        return Ceiling(Bound.LAUNCH, None, peak=peak, remark=NO_STEP_TIME, unknown=True)
     counted = _counted_launches(record, latency, peak)
     if idle is not None and 1 - idle >= BUSY:
         return Ceiling(Bound.LAUNCH, idle, peak=peak, remark=f"the device works for {1 - idle:.0%} of the step")
@@ -301,7 +337,7 @@ def _launch_ms(row: ProfileRow, latency: float, each_ms: float) -> float:
 
 def _attainable(intensity: float | None, compute: Ceiling, memory: Ceiling) -> float | None:
     """The lower of the two roofs; where the values stay in a cache only that of the matrix rate is there."""
-    if compute.peak is None or memory.unknown:
+    if compute.peak is None or compute.unknown or memory.unknown:
         return None
     if intensity is None or memory.share is None or memory.peak is None:
         return compute.peak.value
@@ -313,14 +349,16 @@ def _verdict(compute: Ceiling, memory: Ceiling, launch: Ceiling, idle: float | N
         return Bound.LAUNCH, f"the device waits for the host in {idle:.0%} of the step"
     missing = [ceiling.remark or "" for ceiling in (compute, memory) if ceiling.unknown]
     if missing:
-        return Bound.UNKNOWN, "; ".join(missing)
+        return Bound.UNKNOWN, "; ".join(dict.fromkeys(missing))
     largest = max((compute, memory, launch), key=lambda ceiling: ceiling.share or 0.0)
     if not largest.explains:
         busy = "" if idle is None else f"; the device itself works for {1 - idle:.0%} of it"
         return Bound.NONE, _nothing(compute, memory, launch) + busy
+    if not largest.shown:
+        return Bound.UNKNOWN, f"memory may limit it, but its {largest.share:.0%} are only {largest.remark}"
     return largest.bound, {
         Bound.COMPUTE: f"it computes at {largest.share:.0%} of the device's own matrix rate",
-        Bound.MEMORY: f"it moves its bytes at {largest.share:.0%} of the device's own bandwidth",
+        Bound.MEMORY: f"it moves its bytes at {largest.share:.0%} of the device's own bandwidth ({memory.remark})",
         Bound.LAUNCH: f"{launch.remark}, which takes {largest.share:.0%} of the step",
     }[largest.bound]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -82,6 +81,8 @@ class Curve:
     """Why there is no fitted line."""
     knee: Knee | None
     """None with a single size."""
+    mixed: tuple[str, ...] = ()
+    """Versions of software that are not the same at all sizes."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,8 @@ class Training:
     training: Record
     inference: Record
     ratio: Ratio
+    mixed: tuple[str, ...]
+    """Versions of software that are not the same in both."""
 
 
 def curves(records: Iterable[Record], over: str = BATCH, gain: float = KNEE_GAIN) -> tuple[Curve, ...]:
@@ -111,10 +114,12 @@ def training_against_inference(records: Iterable[Record]) -> tuple[Training, ...
         key = (*_apart_from(record, BATCH)[1:], case.batch)
         groups.setdefault(key, {})[case.workload] = record
     both = [group for group in groups.values() if group.keys() >= {TRAINING, INFERENCE}]
-    return tuple(
-        Training(group[TRAINING], group[INFERENCE], ratio_of_records(group[INFERENCE], group[TRAINING], _METRIC))
-        for group in both
-    )
+    return tuple(_training(group[TRAINING], group[INFERENCE]) for group in both)
+
+
+def _training(training: Record, inference: Record) -> Training:
+    ratio = ratio_of_records(inference, training, _METRIC)
+    return Training(training, inference, ratio, _mixed_software([training, inference]))
 
 
 def _usable(records: Iterable[Record]) -> list[Record]:
@@ -139,9 +144,10 @@ def _apart_from(record: Record, over: str) -> tuple[object, ...]:
     case = record.case
     shape = tuple(sorted((axis, size) for axis, size in case.shape.items() if axis != over))
     batch = None if over == BATCH else case.batch
-    device = record.device.fingerprint if record.device else None
+    # A device that is not known is only that of its own run.
+    device = record.device.fingerprint if record.device else record.run_id
     options = tuple(sorted(case.options.items()))
-    place = (case.platform, device, case.runtime, case.precision)
+    place = (case.platform, device, case.index, case.runtime, case.precision)
     return (case.workload, case.model.lower(), *place, batch, shape, options, record.provenance)
 
 
@@ -151,10 +157,20 @@ def _curve(over: str, group: dict[int, Record], gain: float) -> Curve:
         Point(size, record, _latency(record), _rate(record, over, size), _latency(first) / _latency(record))
         for size, record in group.items()
     )
+    mixed = _mixed_software(list(group.values()))
     if len(points) < FEWEST_TO_FIT:
         reason = f"a line needs {FEWEST_TO_FIT} sizes, there {'is' if len(points) == 1 else 'are'} {len(points)}"
-        return Curve(over, points, None, reason, knee(points, gain))
-    return Curve(over, points, fit([p.size for p in points], [p.latency_ms for p in points]), None, knee(points, gain))
+        return Curve(over, points, None, reason, knee(points, gain), mixed)
+    line = fit([p.size for p in points], [p.latency_ms for p in points])
+    return Curve(over, points, line, None, knee(points, gain), mixed)
+
+
+def _mixed_software(records: Sequence[Record]) -> tuple[str, ...]:
+    versions: dict[str, set[str]] = {}
+    for record in records:
+        for name, version in record.software.items():
+            versions.setdefault(name, set()).add(version)
+    return tuple(f"{name} {', '.join(sorted(found))}" for name, found in sorted(versions.items()) if len(found) > 1)
 
 
 def _rate(record: Record, over: str, size: int) -> float:
@@ -181,12 +197,19 @@ def fit(sizes: Sequence[float], latencies: Sequence[float]) -> Line:
 
 
 def knee(points: Sequence[Point], gain: float = KNEE_GAIN) -> Knee | None:
-    """The largest size up to which each doubling added at least `gain` of throughput, from what was measured."""
+    """The largest size that added at least `gain` of throughput for each doubling since the best smaller size.
+
+    Held against the best so far, and not against its neighbour, one odd size does not end the search."""
     if len(points) < 2:
         return None
-    for small, large in pairwise(points):
-        per_doubling = math.log(large.per_s / small.per_s) / math.log2(large.size / small.size)
-        added = math.expm1(min(per_doubling, _LARGEST))  # two sizes side by side say little of a doubling
-        if added < gain:
-            return Knee(small.size, added)
-    return Knee(points[-1].size, None)
+    best = 0
+    for place in range(1, len(points)):
+        if _added(points[best], points[place]) >= gain:
+            best = place
+    return Knee(points[best].size, _added(*points[best : best + 2]) if best + 1 < len(points) else None)
+
+
+def _added(small: Point, large: Point) -> float:
+    """Share of throughput per doubling of the size."""
+    per_doubling = math.log(large.per_s / small.per_s) / math.log2(large.size / small.size)
+    return math.expm1(min(per_doubling, _LARGEST))  # two sizes side by side say little of a doubling

@@ -141,7 +141,8 @@ def _is_broken(outcome: Outcome) -> bool:
 def _case(match: Match, name: str, change: Change, note: str | None) -> CaseVerdict:
     old, new = match.old.case, match.new.case
     label = new.label if old.key == new.key else f"{old.label} -> {new.label}"
-    device = next((block.new.outcome.device for block in match.blocks if block.new.outcome.device), None)
+    results = (result for block in match.blocks for result in (block.new, block.old))
+    device = next((result.outcome.device for result in results if result.outcome.device), None)
     return CaseVerdict(
         case=label,
         case_key=new.key,

@@ -309,7 +309,7 @@ _REFUSALS = {
 
 
 def _repository(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9-]+/[A-Za-z0-9._-]+", text):
+    if not re.fullmatch(r"[A-Za-z0-9_-]+/[A-Za-z0-9._-]+", text):
         raise InputError("GITHUB_REPOSITORY is not OWNER/NAME; set it, for example to octocat/hello-world.")
     return text
 

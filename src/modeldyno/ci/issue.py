@@ -29,11 +29,12 @@ _GOOD = (Change.SAME, Change.BETTER)
 class Yardstick(Frozen):
     """What a regression was measured against when its issue was opened; hidden in the issue."""
 
-    kind: str
-    baseline: str
+    baseline_commit: str | None
+    """Absent where the baseline was no commit, as with a history."""
+    device: str | None
+    cpu: str | None
     value: Finite | None
     margin: Share
-    cpu: str | None
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,11 @@ class Subject:
 
     @property
     def is_regression(self) -> bool:
-        return any(verdict.regression and verdict.confirmed for verdict in self.verdicts)
+        return bool(self.regressions)
+
+    @property
+    def regressions(self) -> tuple[CaseVerdict, ...]:
+        return tuple(verdict for verdict in self.verdicts if verdict.regression and verdict.confirmed)
 
     @property
     def title(self) -> str:
@@ -95,13 +100,17 @@ def file_issues(github: GitHub, report: GateReport, labels: Sequence[str], close
 def is_fixed(report: GateReport, subject: Subject, before: Yardstick | None) -> bool:
     """Whether the regression is gone: "no change" alone may only say that it is as slow as yesterday.
 
-    It is gone when the baseline of then is matched, or when on the same kind of host the value is back where it was."""
-    if before is None or not all(verdict.change in _GOOD for verdict in subject.verdicts):
+    It is gone when on the same device the commit of then is matched, or the value is back where it was; the value of
+    a device hangs on the host's processor too."""
+    if before is None or before.device is None or not all(verdict.change in _GOOD for verdict in subject.verdicts):
         return False
-    if report.kind == before.kind == "ab" and one_line(report.baseline) == before.baseline:
+    again = [verdict for verdict in subject.verdicts if _short(verdict.device) == before.device]
+    if not again:
+        return False
+    if before.baseline_commit is not None and before.baseline_commit == _short(report.baseline_commit):
         return True
     same_host = before.cpu is not None and before.cpu == _cpu(report)
-    return same_host and all(_is_back(verdict, before) for verdict in subject.verdicts)
+    return same_host and all(_is_back(verdict, before) for verdict in again)
 
 
 def _is_back(verdict: CaseVerdict, before: Yardstick) -> bool:
@@ -127,12 +136,13 @@ def yardstick(issue: Posted) -> Yardstick | None:
 
 def body(report: GateReport, subject: Subject) -> str:
     """The text of a new issue; it stays, because it names where the regression was first seen."""
+    seen = subject.regressions[0]
     before = Yardstick(
-        kind=report.kind,
-        baseline=one_line(report.baseline),
-        value=subject.first.baseline,
-        margin=subject.first.margin,
+        baseline_commit=_short(report.baseline_commit),
+        device=_short(seen.device),
         cpu=_cpu(report),
+        value=seen.baseline,
+        margin=seen.margin,
     )
     hidden = before.model_dump_json().replace(">", "\\u003e")  # so that it cannot end the comment it is hidden in
     again = ["", "The same again:", "", block(report.command)] if report.command else []
@@ -180,4 +190,8 @@ def _moment(report: GateReport) -> str:
 
 
 def _cpu(report: GateReport) -> str | None:
-    return one_line(report.host.cpu) if report.host and report.host.cpu else None
+    return _short(report.host.cpu) if report.host else None
+
+
+def _short(text: str | None) -> str | None:
+    return one_line(text) if text else None

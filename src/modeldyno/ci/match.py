@@ -11,7 +11,7 @@ from statistics import fmean, median
 from modeldyno.analysis.decision import Decision, block_ratio, decide
 from modeldyno.analysis.verdict import Change, margin_of
 from modeldyno.core.metrics import metric
-from modeldyno.core.policy import Policy
+from modeldyno.core.policy import GATE, Policy
 from modeldyno.core.types import Case, Outcome, Status
 from modeldyno.runner.assemble import assemble
 from modeldyno.runner.turns import Entrant, Pace, Result, prepare, run_block
@@ -24,7 +24,7 @@ CONFIRM = 3
 TRIES = 2
 """A side that fails is tried once more in fresh processes before that counts."""
 POLICY = Policy(
-    name="gate", processes=1, relative_width=1.0, max_time_s=1.0, warmup_max_s=2.0, energy_windows=0, profile=False
+    name=GATE, processes=1, relative_width=1.0, max_time_s=1.0, warmup_max_s=2.0, energy_windows=0, profile=False
 )
 
 

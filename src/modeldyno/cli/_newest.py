@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
 REAL = "measured,imported"
 """The provenances that take part unless the user says otherwise."""
-LimitOption = Annotated[int, typer.Option("--limit", min=0, help="Look at so many records, the newest; 0 for all.")]
+LimitOption = Annotated[int, typer.Option("--limit", min=0, help="Look at so many series, the newest; 0 for all.")]
 
 
-def newest_records(opened: Store, chosen: Filter, limit: int) -> list[Record]:
-    """The records that are meant, oldest first; says so where there are more than looked at."""
-    found = opened.records(chosen, limit + 1 if limit else None)
+def newest_records(opened: Store, chosen: Filter, limit: int, per_run: bool = False) -> list[Record]:
+    """The newest record of each series, of each run where runs are compared, oldest first; says so where there are more
+    than looked at."""
+    found = opened.newest_records(chosen, per_run, limit + 1 if limit else None)
     if not limit or len(found) <= limit:
         return found
-    print_note(f"Only the newest {limit} records are looked at; narrow the question, or give --limit 0.")
+    print_note(f"Only the newest {limit} series are looked at; narrow the question, or give --limit 0.")
     return found[-limit:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 def compare(
     two: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[OLD NEW]", help="Two runs (id or its beginning, latest, latest~1) or two record ids."),
+        typer.Argument(
+            metavar="[OLD NEW]", help="Two runs (latest, latest~1, ids) or two records; an id's beginning will do."
+        ),
     ] = None,
     by: Annotated[
         str | None, typer.Option(help="What to compare: platform, runtime, precision, batch, model or run.")
@@ -67,6 +69,7 @@ def compare(
     from modeldyno.analysis.comparable import By
     from modeldyno.analysis.compare import compare as compare_pairs
     from modeldyno.analysis.compare import default_metric
+    from modeldyno.store.find import hosts_of_runs
 
     question = _question(two or [], by)
     opened = open_store(store)
@@ -75,12 +78,13 @@ def compare(
     chosen = make_filter(
         (), model, on, family, runtime, precision, batch, workload, "ok", provenance or REAL, since, until
     )
+    hosts = hosts_of_runs(opened)
     if two:
-        pairing = _two(opened, two[0], two[1], chosen)
+        pairing = _two(opened, two, chosen, hosts)
     else:
         base = _run_id(opened, baseline) if baseline and question is By.RUN else baseline
         pairing = _by(opened, question, names[0], base, chosen, limit)
-    comparisons = compare_pairs(pairing.pairs, question, names, margins)
+    comparisons = compare_pairs(pairing.pairs, question, names, margins, hosts)
     if json:
         alone = [_record_document(record) for record in pairing.alone]
         documents = [_document(comparison) for comparison in comparisons]
@@ -111,10 +115,14 @@ def _metrics(text: str | None) -> list[str]:
 
 def _margins(text: str | None, names: Sequence[str]) -> dict[str, float]:
     """One share for all metrics, or one for each that is named."""
+    from modeldyno.core.errors import InputError
+
     margins: dict[str, float] = {}
     for part in comma_list(text):
         name, equals, share = part.rpartition("=")
         for each in _metrics(name) if equals else names:
+            if each not in names:
+                raise InputError(f"--margin {part} is for a metric that is not compared; add --metric {each}.")
             margins[each] = _share(share)
     return margins
 
@@ -132,23 +140,33 @@ def _share(text: str) -> float:
 
 
 def _by(opened: Store, by: By, name: str, baseline: str | None, chosen: Filter, limit: int) -> Pairing:
+    from modeldyno.analysis.comparable import By
     from modeldyno.analysis.compare import pair_up
 
-    return pair_up(newest_records(opened, chosen, limit), by, name, baseline)
+    return pair_up(newest_records(opened, chosen, limit, by is By.RUN), by, name, baseline)
 
 
-def _two(opened: Store, old: str, new: str, chosen: Filter) -> Pairing:
-    """Two runs case by case; or the two records that are named, which may then be of any kind."""
+def _two(opened: Store, two: Sequence[str], chosen: Filter, runs: Iterable[str]) -> Pairing:
+    """Two runs case by case, with what failed in one of them; or the two records that are named, of any kind."""
     from dataclasses import replace
 
     from modeldyno.analysis.compare import Pairing, match_runs
-    from modeldyno.store.query import Filter
 
-    named = [opened.records(Filter(record_id=(name.lower(),))) for name in (old, new)]
-    if named[0] and named[1]:
-        return Pairing(((named[0][0], named[1][0]),), ())
-    runs = [opened.records(replace(chosen, run_id=(_run_id(opened, name),))) for name in (old, new)]
-    return match_runs(*runs)
+    beginnings = tuple(name.lower() for name in two)
+    if not any(name.startswith("latest") for name in two) and not any(run.startswith(beginnings) for run in runs):
+        return Pairing(((_record(opened, two[0]), _record(opened, two[1])),), ())
+    of_runs = [replace(chosen, status=(), run_id=(_run_id(opened, name),)) for name in two]
+    return match_runs(*map(opened.records, of_runs))
+
+
+def _record(opened: Store, name: str) -> Record:
+    from modeldyno.core.errors import InputError
+    from modeldyno.store.find import find_record
+
+    record = find_record(opened, name)
+    if record is None:
+        raise InputError(f"No run and no record begins with '{name}'; dyno show all --json lists them.")
+    return record
 
 
 def _run_id(opened: Store, name: str) -> str:
@@ -189,6 +207,7 @@ def _record_document(record: Record, name: str | None = None) -> dict[str, Any]:
         "case": record.case.model_dump(mode="json"),
         "device": record.device.name if record.device else None,
         "provenance": record.provenance.value,
+        "status": record.status.value,
     }
     value = record.value(name) if name else None
     finite = value if value is not None and math.isfinite(value) else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,10 +23,8 @@ from modeldyno.cli._print import print_json, print_line, print_table
 from modeldyno.cli._store import open_store
 
 if TYPE_CHECKING:
-    from modeldyno.analysis.compatibility import Cell, Matrix, Try, Way
-    from modeldyno.core.elsewhere import TestResult
-    from modeldyno.store.query import Filter
-    from modeldyno.store.store import Store
+    from modeldyno.analysis.compatibility import Cell, Matrix, Way
+    from modeldyno.store.outcomes import Try
 
 _UNTRIED = "-"
 _MOST_ADVICE = 3
@@ -47,11 +44,12 @@ def compatibility(
     store: StoreOption = None,
 ) -> None:
     """Show which model works on which platform, from what really happened, and what to use instead."""
-    from modeldyno.analysis.compatibility import matrix, tries
+    from modeldyno.analysis.compatibility import matrix
+    from modeldyno.store.outcomes import read_tries
 
     opened = open_store(store)
     chosen = make_filter((), model, None, family, runtime, precision, None, workload, None, REAL, since, until)
-    made = _on(matrix(tries(opened.records(chosen), _tests(opened, chosen))), on)
+    made = _on(matrix(read_tries(opened, chosen)), on)
     if json:
         cells = [_document(cell) for cell in made.cells]
         print_json({"models": list(made.models), "platforms": list(made.platforms), "cells": cells})
@@ -61,23 +59,6 @@ def compatibility(
         _print_markdown(made)
     else:
         _print(made)
-
-
-def _tests(opened: Store, chosen: Filter) -> list[TestResult]:
-    """A test says neither runtime nor precision, so it takes no part where those are asked for."""
-    from modeldyno.store.query import naive_utc
-
-    if chosen.family or chosen.runtime or chosen.precision or chosen.workload:
-        return []
-    names = {name.lower() for name in chosen.model}
-    begin, end = (moment and naive_utc(moment) for moment in (chosen.since, chosen.until))
-    return [
-        test
-        for test in opened.tests()
-        if (not names or (test.model or "").lower() in names)
-        and (begin is None or naive_utc(test.started_at) >= begin)
-        and (end is None or naive_utc(test.started_at) < end)
-    ]
 
 
 def _on(made: Matrix, on: str | None) -> Matrix:
@@ -113,8 +94,11 @@ def _try(one: Try) -> dict[str, Any]:
     return {
         "outcome_id": one.outcome_id,
         "platform": one.platform,
+        "workload": one.workload,
         "runtime": one.runtime,
         "precision": one.precision,
+        "batch": one.batch,
+        "shape": one.shape,
         "status": one.status.value,
         "reason": one.reason,
         "remedy": one.remedy,
@@ -138,15 +122,15 @@ def _print(made: Matrix) -> None:
 
 
 def _print_markdown(made: Matrix) -> None:
-    _print_markdown_table(["model", *made.platforms], [[model, *row] for model, row in _rows(made)])
+    from modeldyno.ci.markdown import code, heading, row
+
+    lines = heading(["model", *map(code, made.platforms)])
+    lines += [row([code(model), *statuses]) for model, statuses in _rows(made)]
     if problems := _problems(made):
-        print_line("")
-        _print_markdown_table(["model", "on", "status", "reason", "instead"], problems)
-
-
-def _print_markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    for row in (columns, ["---"] * len(columns), *rows):
-        print_line("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
+        lines += ["", *heading(["model", "on", "status", "reason", "instead"])]
+        lines += [row([code(model), code(on), status, *map(code, rest)]) for model, on, status, *rest in problems]
+    for line in lines:
+        print_line(line)
 
 
 def _rows(made: Matrix) -> list[tuple[str, list[str]]]:
@@ -165,7 +149,7 @@ def _problems(made: Matrix) -> list[tuple[str, str, str, str, str]]:
             if bad.status is not Status.OK:
                 status = f"partly {bad.status.value}" if way.partly else bad.status.value
                 key = (cell.model, cell.platform, status, _why(bad), _advice(way))
-                found.setdefault(key, []).append(_words(bad.runtime, bad.precision))
+                found.setdefault(key, []).append(_words(_how(bad), _sizes(bad) if way.partly else ""))
     return [
         (model, _words(platform, ", ".join(filter(None, ways))), status, why, advice)
         for (model, platform, status, why, advice), ways in found.items()
@@ -179,9 +163,19 @@ def _why(one: Try) -> str:
 
 def _advice(way: Way) -> str:
     if way.partly:
-        return "a smaller batch or shape, which worked"
-    ways = [_words(one.platform, one.runtime, one.precision) for one in way.instead]
+        worked, other = _sizes(way.decisive), "other options" if way.decisive.workload else "another test"
+        return f"{worked if worked != _sizes(way.partly[0]) else other}, which worked"
+    asked = _sizes(way.decisive)
+    ways = [_words(one.platform, _how(one), _sizes(one) if _sizes(one) != asked else "") for one in way.instead]
     return ", ".join(ways[:_MOST_ADVICE]) or "nothing that worked is known"
+
+
+def _how(one: Try) -> str:
+    return _words("" if one.workload == "inference" else one.workload, one.runtime, one.precision)
+
+
+def _sizes(one: Try) -> str:
+    return _words(f"batch {one.batch}" if one.batch else "", *(f"{axis} {size}" for axis, size in one.shape.items()))
 
 
 def _words(*parts: str | None) -> str:

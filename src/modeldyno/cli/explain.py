@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from modeldyno.store.store import Store
 
 TOP = 8
-PEAKS = 1000
-"""So many records of the hardware workload are looked at, the newest."""
 
 
 def explain(
@@ -62,7 +60,9 @@ def explain(
     chosen = make_filter(
         (), model, on, family, runtime, precision, batch, workload, "ok", provenance or REAL, since, until
     )
-    answers = [_explained(opened, record) for record in _find(opened, what, chosen)]
+    found = _find(opened, what, chosen)
+    hardware = _hardware(opened, found)
+    answers = [_explained(record, hardware) for record in found]
     if json:
         print_json({"explanations": [_document(answer) for answer in answers]})
         return
@@ -91,7 +91,7 @@ def _find(store: Store, what: str | None, chosen: Filter) -> list[Record]:
 
     if what and what != "latest" and (record := find_record(store, what)):
         return [record]
-    in_run = replace(chosen, run_id=(_run_id(store, what),)) if what else chosen
+    in_run = replace(chosen, run_id=(store.find_run(what).run_id,)) if what else chosen
     records = store.records(in_run, None if what else 1)
     if not records:
         where = f"The run {in_run.run_id[0]}" if what else f"The store {store.path}"
@@ -99,36 +99,38 @@ def _find(store: Store, what: str | None, chosen: Filter) -> list[Record]:
     return records
 
 
-def _run_id(store: Store, name: str) -> str:
-    from modeldyno.core.errors import InputError
+def _hardware(store: Store, explained: Sequence[Record]) -> list[Record]:
+    """What the hardware workload measured on these platforms, the newest of each series."""
+    from modeldyno.analysis.roofline import HARDWARE
+    from modeldyno.core.types import Provenance, Status
+    from modeldyno.store.query import Filter
 
-    if name != "latest" and not any(run.run_id.startswith(name.lower()) for run in store.runs()):
-        raise InputError(f"No record and no run begins with '{name}'; dyno show all --json lists them.")
-    return store.find_run(name).run_id
+    platforms = tuple({record.case.platform for record in explained})
+    held = Filter(workload=(HARDWARE,), platform=platforms, status=(Status.OK,), provenance=(Provenance.MEASURED,))
+    return store.newest_records(held)
 
 
-def _explained(store: Store, record: Record) -> _Answer:
+def _explained(record: Record, hardware: Sequence[Record]) -> _Answer:
     from modeldyno.analysis.explain import what_helps
-    from modeldyno.analysis.roofline import HARDWARE, find_peaks, hold_against
+    from modeldyno.analysis.roofline import find_peaks, hold_against
     from modeldyno.analysis.shape import describe_record
     from modeldyno.core.types import Status
-    from modeldyno.store.query import Filter
 
     if record.status is not Status.OK:
         return _Answer(record, (), None, (), None)
-    held = Filter(workload=(HARDWARE,), platform=(record.case.platform,), status=(Status.OK,))
-    roofline = hold_against(record, find_peaks(store.records(held, PEAKS), record))
+    roofline = hold_against(record, find_peaks(hardware, record))
     return _Answer(record, describe_record(record), roofline, what_helps(record, roofline), _missing(record, roofline))
 
 
 def _missing(record: Record, roofline: Roofline) -> str | None:
-    """The command that measures the peaks that are not there, if there can be one."""
+    """The command that measures the peaks that are not there or cannot be right, if there can be one."""
+    from modeldyno.analysis.roofline import HARDWARE
     from modeldyno.core.errors import UnknownName
     from modeldyno.platforms import PLATFORMS
     from modeldyno.workloads.hardware import PRECISIONS, RUNTIME
 
     case = record.case
-    if all(ceiling.peak for ceiling in roofline.ceilings):
+    if all(ceiling.peak and not ceiling.above_peak for ceiling in roofline.ceilings):
         return None
     try:
         drives = RUNTIME in PLATFORMS.get(case.platform).runtimes
@@ -137,7 +139,9 @@ def _missing(record: Record, roofline: Roofline) -> str | None:
     if not drives:
         return f"The peaks of {case.platform} cannot be measured: PyTorch, which runs the probes, does not drive it."
     if case.precision not in PRECISIONS:
-        return f"There is no probe for the matrix rate in {case.precision}."
+        others = f"; measure the other peaks with: dyno run copy launch --workload {HARDWARE} --on {case.target}"
+        known = roofline.memory.peak and roofline.launch.peak
+        return f"There is no probe for the matrix rate in {case.precision}{'' if known else others}"
     return f"Measure the device's peaks with: dyno run hardware --on {case.target} --precision {case.precision}"
 
 

@@ -96,6 +96,8 @@ def _tell(counted: list[History], metric: str, everything: bool, without: int) -
     for one in shown:
         for line in _details(one, metric):
             print_line(line)
+    for line in _odd_hosts(counted):
+        print_line(line)
     if len(changed) < len(counted):
         still = len(counted) - len(changed)
         print_line(f"{still} of {len(counted)} series show no change{'' if everything else '; --all lists them'}.")
@@ -106,8 +108,9 @@ def _promise(counted: list[History]) -> str:
     short = sum(one.smallest is None for one in counted)
     text = (
         "A series of 100 points without a change is flagged in at most 1 % of cases (a short one with autocorrelation "
-        "in 3 %), and of the changes told over all series at most 5 % are false. The smallest change is the one found "
-        "in nine of ten cases within five runs."
+        "in 3 %), and of the changes told inside an environment, over all series, at most 5 % are false on average; "
+        "for new environments and hosts that differ there are only the 95 % intervals. The smallest change is the one "
+        "found in nine of ten cases within five runs when its series is looked at alone; among many it takes more."
     )
     return text + (f" {short} series have too few points, or values of zero, to say." if short else "")
 
@@ -154,37 +157,53 @@ def _verdict(step: Step, metric: str) -> str:
 
 
 def _details(one: History, metric: str) -> list[str]:
-    """A line for each change, in order of time, and what the hosts tell."""
+    """A line for each change, in order of time."""
     steps = sorted((*one.steps, *one.environments), key=lambda step: step.after.started_at)
-    lines = [_line(step, metric) for step in steps]
-    lines += [
-        f"  host {host} is at {_ratio(ratio)} of the others for the same commits"
-        for host, ratio in one.odd_hosts.items()
-    ]
+    names = _host_names(one)
+    lines = [_line(step, metric, names) for step in steps]
     if one.doubted:
         lines.append(f"  {one.doubted} more did not stand out among all series; look at this series alone to see it")
     return [_label(one), *lines] if lines else []
 
 
-def _line(step: Step, metric: str) -> str:
+def _odd_hosts(counted: list[History]) -> list[str]:
+    """Hosts that differ from equal ones, a line for each series."""
+    lines = [
+        f"  {_host_names(one)[host]} is at {_ratio(ratio)}: {_label(one)}"
+        for one in counted
+        for host, ratio in one.odd_hosts.items()
+    ]
+    return ["Hosts that differ from equal ones at the same commits:", *lines] if lines else []
+
+
+def _host_names(one: History) -> dict[str, str]:
+    """By id; the id is told too, for names repeat."""
+    return {
+        host.host_id: f"{host.hostname} ({host.host_id})" if host.hostname else host.host_id
+        for host in (point.host for point in one.points)
+    }
+
+
+def _line(step: Step, metric: str, names: dict[str, str]) -> str:
     runs = f"between run {step.before.run_id} ({_commit(step.before)}) and {step.after.run_id} ({_commit(step.after)})"
     text = f"  {step.after.started_at:%Y-%m-%d %H:%M}  {_verdict(step, metric)}, ratio {_ratio(step.ratio)}, {runs}"
     if step.p_value is not None:
         text += f", p {step.p_value:.1g}"
     if step.environment:
         text += f": {', '.join(step.environment)}"
-    return text + _suspicion(step)
+    return text + _suspicion(step, names)
 
 
-def _suspicion(step: Step) -> str:
+def _suspicion(step: Step, names: dict[str, str]) -> str:
     from modeldyno.analysis.hosts import Suspect
 
     if step.suspicion is None:
         return ""
-    hosts = ", ".join(step.suspicion.hosts)
+    hosts = ", ".join(names[host] for host in step.suspicion.hosts)
     return {
         Suspect.COMMIT: f"; the commit is the suspect: {hosts} all changed",
         Suspect.HOST: f"; the host is the suspect: only {hosts} changed",
+        Suspect.NOT_COMMIT: "; no commit is new, so it is not the commit",
         Suspect.UNKNOWN: "; the other hosts do not tell whether host or commit is behind it",
     }[step.suspicion.what]
 
@@ -212,7 +231,13 @@ def _step_document(step: Step) -> dict[str, Any]:
     return {
         "started_at": step.after.started_at.isoformat(),
         **{
-            side: {"run_id": point.run_id, "record_id": point.record_id, "commit": point.commit, "host": point.host}
+            side: {
+                "run_id": point.run_id,
+                "record_id": point.record_id,
+                "commit": point.commit,
+                "host": point.host.hostname or point.host_id,
+                "host_id": point.host_id,
+            }
             for side, point in (("before", step.before), ("after", step.after))
         },
         "ratio": _interval_document(step.ratio),

@@ -86,24 +86,26 @@ def _document(curve: Curve) -> dict[str, Any]:
     line = curve.line
     fitted = {"describes": line.describes, "half_performance": line.half_performance} if line else {}
     return {
-        "case": curve.points[0].record.case.model_dump(mode="json", exclude={"index"}),
+        "case": curve.points[0].record.case.model_dump(mode="json"),
         "points": points,
         "line": asdict(line) | fitted if line else None,
         "no_line": curve.no_line,
         "knee": asdict(curve.knee) if curve.knee else None,
+        "mixed_software": list(curve.mixed),
     }
 
 
 def _both(pair: Training) -> dict[str, Any]:
     interval = pair.ratio.interval
     return {
-        "case": pair.inference.case.model_dump(mode="json", exclude={"index", "workload"}),
+        "case": pair.inference.case.model_dump(mode="json", exclude={"workload"}),
         "training": pair.training.record_id,
         "inference": pair.inference.record_id,
         "ratio": pair.ratio.value,
         "low": interval.low if interval else None,
         "high": interval.high if interval else None,
         "notes": list(pair.ratio.notes),
+        "mixed_software": list(pair.mixed),
     }
 
 
@@ -123,8 +125,12 @@ def _print(made: Sequence[Curve], training: Sequence[Training], gain: float) -> 
     if training:
         table = new_table("Training against inference", ["case", "training step over inference step", "notes"])
         for pair in training:
-            table.add_row(pair.inference.case.label, _ratio_text(pair), "; ".join(pair.ratio.notes))
+            table.add_row(pair.inference.case.label, _ratio_text(pair), "; ".join([*pair.ratio.notes, *_mixed(pair)]))
         print_table(table)
+
+
+def _mixed(one: Curve | Training) -> list[str]:
+    return [f"other software: {', '.join(one.mixed)}"] if one.mixed else []
 
 
 def _ratio_text(pair: Training) -> str:
@@ -155,6 +161,7 @@ def _title(curve: Curve) -> str:
     parts += [f"{axis} {size}" for axis, size in case.shape.items() if axis != curve.over]
     parts += [f"{name}={value}" for name, value in case.options.items()]
     parts += [] if first.provenance is Provenance.MEASURED else [first.provenance.value]
+    parts += [] if first.device else [f"unknown device of run {first.run_id}"]
     return " · ".join(parts if case.workload == "inference" else [case.workload, *parts])
 
 
@@ -173,4 +180,4 @@ def _sentences(curve: Curve, gain: float) -> list[str]:
         pays = f"Doubling adds at least {gain:.0%} of throughput up to {curve.over} {knee.size}"
         beyond = "the largest measured" if knee.gain is None else f"the next one adds {knee.gain:.1%}"
         said.append(f"{pays}; {beyond}.")
-    return said
+    return said + _mixed(curve)

@@ -29,6 +29,8 @@ class Policy(Frozen):
     """Fork workers from a process that has imported the runtime; only where one process per case is asked for."""
 
 
+GATE = "gate"
+"""The effort of a gate's runs: samples in turns with others, of versions that may never come. They are no history."""
 POLICIES: dict[str, Policy] = {
     policy.name: policy
     for policy in (

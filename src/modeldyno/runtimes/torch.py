@@ -110,7 +110,7 @@ class TorchRuntime:
         device = _address(session)
         module, load_ms = self._place(source, device, case.precision)
         inputs = _to_device(source.inputs(), device, case.precision)
-        return self.bind(module, inputs, case.precision, load_ms, device)
+        return self.bind(module, inputs, case.precision, load_ms, _as_tensors_say(device))
 
     def bind(self, module: Any, inputs: dict[str, Any], precision: str, load_ms: float, address: str) -> LoadedModule:
         return LoadedModule(module, inputs, precision, load_ms, address)
@@ -133,6 +133,13 @@ def _address(session: Session) -> str:
             f"choose another --runtime for {session.device.platform}",
         )
     return session.torch_device()
+
+
+def _as_tensors_say(device: str) -> str:
+    """A tensor on `mps` says `mps:0`; in its words asked and actual can be compared."""
+    import torch
+
+    return str(torch.empty(0, device=device).device)
 
 
 def _is_host(device: str) -> bool:

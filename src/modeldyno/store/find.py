@@ -1,9 +1,9 @@
-"""Finds what a person names by the beginning of its id."""
+"""Finds what a person names by the beginning of its id, and where runs happened."""
 
 from __future__ import annotations
 
 from modeldyno.core.errors import InputError
-from modeldyno.core.types import Record
+from modeldyno.core.types import Host, Record
 from modeldyno.store.database import connect
 from modeldyno.store.query import Filter
 from modeldyno.store.store import Store
@@ -23,3 +23,10 @@ def find_record(store: Store, name: str) -> Record | None:
         shown = ", ".join(found[:SHOWN]) + (", ..." if len(found) > SHOWN else "")
         raise InputError(f"Several records begin with '{name}': {shown}; write more of the id.")
     return store.records(Filter(record_id=(found[0],)))[0] if found else None
+
+
+def hosts_of_runs(store: Store) -> dict[str, Host]:
+    """The host of every run by the run's id, as it was then."""
+    with connect(store.existing(), write=False) as connection:
+        rows = connection.execute("SELECT run_id, host FROM runs").fetchall()
+    return {run_id: Host.model_validate_json(host) for run_id, host in rows}

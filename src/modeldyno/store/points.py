@@ -12,7 +12,8 @@ from operator import itemgetter
 from typing import Any
 
 from modeldyno.core.metrics import metric
-from modeldyno.core.types import Case, Provenance, Status
+from modeldyno.core.policy import GATE
+from modeldyno.core.types import Case, Host, Provenance, Status
 from modeldyno.store.database import connect
 from modeldyno.store.query import RELATION, Filter
 from modeldyno.store.store import Store
@@ -33,12 +34,17 @@ class Point:
     low: float | None
     high: float | None
     commit: str | None
-    host_id: str
-    host: str
-    """Its name, where it has one."""
+    host: Host
+    """As it was then."""
+    index: int
+    """Which device of the platform."""
     driver: str | None
     software: tuple[tuple[str, str], ...]
     """Versions by package, in order."""
+
+    @property
+    def host_id(self) -> str:
+        return self.host.host_id
 
 
 @dataclass(frozen=True)
@@ -63,10 +69,10 @@ def read_series(store: Store, chosen: Filter, name: str) -> list[Series]:
         ).fetchall()
         rows = connection.execute(
             f"""SELECT r.series_id, r.record_id, r.run_id, r.started_at, r.status, r.provenance, r.{column}.value,
-                    r.{column}.low, r.{column}.high, u.git_commit, u.host_id, coalesce(h.hostname, u.host_id),
-                    r.device ->> 'driver', r.software
-                FROM {RELATION} JOIN runs u ON u.run_id = r.run_id JOIN hosts h ON h.host_id = u.host_id
-                WHERE {where} ORDER BY r.series_id, r.started_at, r.record_id""",
+                    r.{column}.low, r.{column}.high, u.git_commit, u.host, r.device_index, r.device ->> 'driver',
+                    r.software
+                FROM {RELATION} JOIN runs u ON u.run_id = r.run_id
+                WHERE {where} AND u.effort <> '{GATE}' ORDER BY r.series_id, r.started_at, r.record_id""",
             values,
         )
         known = {series_id: (_case(parts), device) for series_id, device, *parts in cases}
@@ -85,9 +91,7 @@ def _case(parts: list[Any]) -> Case:
 
 
 def _point(row: tuple[Any, ...]) -> Point:
-    _, record_id, run_id, started_at, status, provenance, value, low, high, commit, host_id, host, driver, software = (
-        row
-    )
+    _, record_id, run_id, started_at, status, provenance, value, low, high, commit, host, index, driver, software = row
     return Point(
         record_id,
         run_id,
@@ -98,8 +102,8 @@ def _point(row: tuple[Any, ...]) -> Point:
         low,
         high,
         commit,
-        host_id,
-        host,
+        _host(host),
+        index,
         driver,
         _versions(software),
     )
@@ -110,6 +114,12 @@ _PROVENANCE = {str(provenance): provenance for provenance in Provenance}
 
 
 @lru_cache(maxsize=4096)
-def _versions(software: str) -> tuple[tuple[str, str], ...]:
+def _host(text: str) -> Host:
     """Few different ones stand in very many rows."""
+    return Host.model_validate_json(text)
+
+
+@lru_cache(maxsize=4096)
+def _versions(software: str) -> tuple[tuple[str, str], ...]:
+    """Here as well."""
     return tuple(sorted(json.loads(software).items()))

@@ -107,6 +107,12 @@ class Store:
         with connect(self.existing(), write=False) as connection:
             return read.read_records(connection, where, values, newest)
 
+    def newest_records(self, chosen: Filter, per_run: bool = False, newest: int | None = None) -> list[Record]:
+        """Likewise, but of each series and device slot only the newest; of each run, where `per_run` says so."""
+        where, values = chosen.where()
+        with connect(self.existing(), write=False) as connection:
+            return read.read_records(connection, read.newest_per_series(where, per_run), values, newest)
+
     def runs(self) -> list[Run]:
         """All runs, newest first."""
         with connect(self.existing(), write=False) as connection:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from modeldyno.core.errors import Unsupported
 from modeldyno.core.protocols import Session, Step
 from modeldyno.core.types import Check, Device, Verdict
+from modeldyno.platforms._host_cpu import read_text, usable_cores
 
 if TYPE_CHECKING:
     from modeldyno.core.protocols import Arrays
@@ -20,11 +21,13 @@ BEYOND_CACHE = 3.0
 SLOW_STEP_S = 1.0
 """A product that would take longer is left out; the rate levels off long before."""
 _TRIAL_SIZE = 512
+_TELLING_S = 0.01
+"""A product that takes so long does not show what starting it takes."""
 _CORNER = 8
 """Rows and columns of a product that are checked."""
 _CHAIN_VALUES = 64
 _BLOCK = 2**16
-_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+_CPUS = Path("/sys/devices/system/cpu")
 
 
 @dataclass(frozen=True)
@@ -90,17 +93,24 @@ def _matmul(place: Place, size: int) -> Ready:
 
 
 def _refuse_slow(place: Place, size: int) -> None:
-    """From a small product, what this one would take."""
-    if size <= _TRIAL_SIZE:
-        return
-    left = place.values(_TRIAL_SIZE, _TRIAL_SIZE)
-    product = place.torch.empty_like(left)
-    best = min(place.session.lap(lambda: place.torch.mm(left, left, out=product), 1).host_ns for _ in range(3))
-    seconds = best / 1e9 * (size / _TRIAL_SIZE) ** 3
+    """From smaller products, what this one would take; they grow until one tells more than what starting it takes."""
+    trial, took, seconds = _TRIAL_SIZE, 0.0, 0.0
+    while trial < size and took < _TELLING_S:
+        took = _product_s(place, trial)
+        seconds = took * (size / trial) ** 3
+        if seconds <= SLOW_STEP_S:
+            return
+        trial *= 2
     if seconds > SLOW_STEP_S:
         raise Unsupported(
             f"one product of this size would take about {seconds:.1f} s here", "the smaller sizes are enough"
         )
+
+
+def _product_s(place: Place, size: int) -> float:
+    left = place.values(size, size)
+    product = place.torch.empty_like(left)
+    return min(place.session.lap(lambda: place.torch.mm(left, left, out=product), 1).host_ns for _ in range(3)) / 1e9
 
 
 def _copy(place: Place, megabytes: int) -> Ready:
@@ -135,13 +145,19 @@ def last_level_cache_mb(device: Device, on_host: bool) -> float | None:
     told = device.details.get("l2_bytes")
     if isinstance(told, int | float) and told > 0:
         return float(told) / MB
-    sizes = [_kilobytes(path) for path in _CACHES.glob("index*/size")] if on_host else []
-    return max(sizes) / 1024 if any(sizes) else None
+    return _host_cache_mb() if on_host else None
 
 
-def _kilobytes(path: Path) -> int:
-    text = path.read_text().strip()
-    return int(text[:-1]) if text.endswith("K") and text[:-1].isdecimal() else 0
+def _host_cache_mb() -> float | None:
+    """The caches of the last level that the allowed cores have between them, each counted once."""
+    caches: dict[tuple[str, str], int] = {}
+    for core in usable_cores():
+        for folder in (_CPUS / f"cpu{core}" / "cache").glob("index*"):
+            level, shared, size = (read_text(folder / name) or "" for name in ("level", "shared_cpu_list", "size"))
+            if size.endswith("K") and size[:-1].isdecimal():
+                caches[level, shared] = int(size[:-1])
+    last = max((level for level, _ in caches), default="")
+    return sum(size for (level, _), size in caches.items() if level == last) / 1024 or None
 
 
 def _launch(place: Place, count: int) -> Ready:
@@ -196,8 +212,8 @@ def _host_values(place: Place, megabytes: int) -> tuple[Any, bool]:
 
 
 def _few(values: Any) -> Any:
-    """Some hundred values from all over a large tensor."""
-    return _on_host(values[:: max(1, values.numel() // 256)])
+    """Some hundred values from all over a large tensor; the odd stride meets another place of each repeated block."""
+    return _on_host(values[:: values.numel() // 256 | 1])
 
 
 def _on_host(values: Any) -> Any:

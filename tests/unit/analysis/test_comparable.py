@@ -73,6 +73,7 @@ def test_what_would_be_a_wrong_comparison_is_refused(changes: dict[str, Any], te
         ({"case": {"runtime": "onnxruntime"}}, "torch against onnxruntime"),
         ({"device": {"name": "Other"}}, "Chip against Other"),
         ({"device": None}, "device is not known"),
+        ({"case": {"index": 1}}, "two devices of one kind: cpu:0 against cpu:1"),
         ({"software": {"torch": "2.9"}}, "torch 2.8 against 2.9"),
         ({"passport": {"verdict": "ambiguous", "checks": [DOUBT]}}, "compared record's passport is ambiguous (spread)"),
         ({"passport": None}, "no passport"),
@@ -101,6 +102,13 @@ def test_the_question_is_no_obstacle(by: By, changes: dict[str, Any]) -> None:
 def test_models_with_other_axes_are_compared_but_not_the_same_axis_at_another_size() -> None:
     assert found(By.MODEL, case={"model": "n", "shape": {}}) == ([], ["the inputs differ: seq 8 against no sizes"])
     assert found(By.MODEL, case={"model": "n", "shape": {"seq": 16}})[0]
+
+
+def test_probes_of_the_hardware_are_no_models() -> None:
+    matmul, copy = (record(case={"workload": "hardware", "model": name}) for name in ("matmul", "copy"))
+    (obstacle,) = obstacles(matmul, copy, By.MODEL)
+    assert (obstacle.refuses, obstacle.text) == (True, "the probes do different things: matmul against copy")
+    assert obstacles(matmul, matmul, By.MODEL) == ()
 
 
 def test_runtimes_call_the_same_format_by_other_names() -> None:

@@ -13,7 +13,7 @@ from modeldyno.analysis.comparable import By
 from modeldyno.analysis.compare import compare, default_metric, match_runs, pair_up
 from modeldyno.analysis.verdict import Change
 from modeldyno.core.errors import UnknownName
-from modeldyno.core.types import Case, Device, MetricValue, Passport, Record, Samples
+from modeldyno.core.types import Case, Device, Host, MetricValue, Passport, Record, Samples, Status
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 dice = np.random.default_rng(7)
@@ -129,6 +129,35 @@ def test_two_devices_of_one_platform_keep_to_themselves() -> None:
     new = [r.model_copy(update={"run_id": "b"}) for r in old]
     pairs = match_runs(old, new).pairs
     assert [a.device == b.device for a, b in pairs] == [True, True]
+
+
+def test_equal_devices_of_one_host_keep_to_themselves() -> None:
+    old = [record(10.0, run="a", index=0), record(5.0, run="a", index=1)]
+    new = [record(5.0, run="b", index=1), record(10.0, run="b", index=0)]
+    assert names(match_runs(old, new).pairs, "index") == [(1, 1), (0, 0)]
+    by_runtime = [*old, record(4.0, index=1, runtime="x"), record(8.0, index=0, runtime="x")]
+    pairs = pair_up(by_runtime, By.RUNTIME, "latency_ms", "torch").pairs
+    assert sorted(names(pairs, "index")) == [(0, 0), (1, 1)], "and neither hides the other as an older one"
+
+
+def test_a_case_that_fails_now_is_told() -> None:
+    def failed(one: Record) -> Record:
+        return one.model_copy(update={"status": Status.FAILED, "reason": "out of memory", "metrics": {}, "samples": ()})
+
+    old = [record(run="a"), failed(record(run="a", batch=8)), failed(record(run="a", batch=64))]
+    new = [failed(record(run="b")), record(run="b", batch=8), failed(record(run="b", batch=64))]
+    found = compare(match_runs(old, new).pairs, By.RUN, ["latency_ms"])
+    assert [(one.new.case.batch, one.verdict) for one in found] == [(1, "refused"), (8, "refused")]
+    assert "is failed: out of memory" in found[0].refused[0]
+
+
+def test_different_hosts_are_said() -> None:
+    pair = (record(run="a"), record(run="b"))
+    hosts = {"a": Host(host_id="1", hostname="x"), "b": Host(host_id="2")}
+    (one,) = compare([pair], By.RUN, ["latency_ms"], hosts=hosts)
+    assert one.labels == ("on different hosts: x against 2",)
+    (one,) = compare([pair], By.RUN, ["latency_ms"], hosts=dict.fromkeys("ab", hosts["a"]))
+    assert one.labels == ()
 
 
 def test_a_missing_metric_is_ambiguous_with_its_reason() -> None:

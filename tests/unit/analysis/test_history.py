@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -11,14 +12,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from modeldyno.analysis.environments import differences, environment_of
 from modeldyno.analysis.history import History, analyse
-from modeldyno.analysis.hosts import Suspect, odd_hosts, suspect
+from modeldyno.analysis.hosts import Suspect, Suspicion, odd_hosts, suspect
 from modeldyno.analysis.verdict import Change
-from modeldyno.core.types import Case, Provenance, Status
+from modeldyno.core.types import Case, Host, Provenance, Status
 from modeldyno.store.points import Point, Series
 
 BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
 CASE = Case(model="m", platform="cpu", runtime="torch")
+
+
+def host(host_id: str, **changes: object) -> Host:
+    """Machines of one kind."""
+    facts = {"hostname": "bench", "system": "Linux 6", "cpu": "Chip", "logical_cores": 8, "memory_mb": 64_300}
+    return Host.model_validate(facts | {"host_id": host_id, "python": "3.11.4"} | changes)
 
 
 def point(number: int, value: float | None, **changes: object) -> Point:
@@ -32,8 +40,8 @@ def point(number: int, value: float | None, **changes: object) -> Point:
         "low": None,
         "high": None,
         "commit": f"c{number}",
-        "host_id": "h",
-        "host": "h",
+        "host": host("h"),
+        "index": 0,
         "driver": "d1",
         "software": (("torch", "2.0"),),
         **changes,
@@ -106,7 +114,12 @@ def test_a_regression_that_went_away_only_in_part_stays_an_alarm() -> None:
         ({"driver": "d2"}, "driver d1 -> d2"),
         ({"software": (("torch", "2.1"),)}, "torch 2.0 -> 2.1"),
         ({"software": ()}, "torch 2.0 -> none"),
-        ({"host_id": "other", "host": "other"}, "host h -> other"),
+        ({"host": host("h", cpu="Other")}, "cpu Chip -> Other"),
+        ({"host": host("h", logical_cores=4)}, "cores 8 -> 4"),
+        ({"host": host("h", memory_mb=128_600)}, "memory GB 63 -> 126"),
+        ({"host": host("h", system="Linux 7")}, "system Linux 6 -> Linux 7"),
+        ({"host": host("h", python="3.12.0")}, "python 3.11 -> 3.12"),
+        ({"index": 1}, "device 0 -> 1"),
     ],
 )
 def test_a_step_with_a_new_environment_is_not_a_regression(changes: dict[str, object], cause: str) -> None:
@@ -128,44 +141,93 @@ def test_a_regression_beside_a_new_driver_is_still_found() -> None:
     assert history.alarm
 
 
-def test_hosts_that_take_turns_are_looked_at_apart() -> None:
-    slow, fast = values(8, (30, 20.0)), values(9, (30, 10.0))
-    points = []
-    for number, (a, b) in enumerate(zip(slow, fast, strict=True)):
-        points += [
-            point(2 * number, a, host="slow", host_id="1", commit=f"k{number}"),
-            point(2 * number + 1, b, host="fast", host_id="2", commit=f"k{number}"),
-        ]
-    history = one(points)
+def test_every_run_on_a_new_machine_of_the_same_kind_is_one_history() -> None:
+    """As on the runners of a CI service and in containers."""
+    numbers = values(16, (30, 10.0), (10, 11.0))
+    history = one([point(n, v, host=host(f"h{n}", hostname=f"runner{n}")) for n, v in enumerate(numbers)])
+    assert history.environments == ()
+    assert [step.after.run_id for step in history.steps] == ["run30"]
+    assert history.since == 10
+
+
+def test_small_differences_of_one_machine_are_none() -> None:
+    changes = [{}, {"memory_mb": 64_312.3}, {"python": "3.11.9"}, {"hostname": "renamed"}]
+    assert len({environment_of(point(0, 1.0, host=host("h", **change))) for change in changes}) == 1
+
+
+def test_of_machines_of_which_nothing_is_known_none_is_taken_for_another() -> None:
+    unknown = [point(0, 1.0, host=Host(host_id=name, hostname="same")) for name in "ab"]
+    assert environment_of(unknown[0]) != environment_of(unknown[1])
+    assert differences(*unknown) == ("host a -> b",)
+
+
+def test_equal_devices_of_one_host_are_looked_at_apart() -> None:
+    numbers = [value for pair in zip(values(8, (30, 20.0)), values(9, (30, 10.0)), strict=True) for value in pair]
+    history = one([point(n, v, index=n % 2) for n, v in enumerate(numbers)])
     assert history.steps == ()
-    assert len(history.environments) == 1
-    assert set(history.odd_hosts) == {"slow", "fast"}
+    assert [step.environment for step in history.environments] == [("device 0 -> 1",)]
+
+
+def taking_turns(a: Sequence[float], b: Sequence[float], second: dict[str, object] | None = None) -> list[Point]:
+    """Each commit on host a and on host b, which may be of another kind."""
+    kinds = [{"host": host("a")}, {"host": host("b")} | (second or {})]
+    return [
+        point(2 * n + k, v, commit=f"k{n}", **kinds[k])
+        for n, pair in enumerate(zip(a, b, strict=True))
+        for k, v in enumerate(pair)
+    ]
+
+
+def test_a_host_that_differs_from_equal_ones_is_odd_but_no_change() -> None:
+    slow, fast = values(8, (30, 20.0)), values(9, (30, 10.0))
+    history = one(taking_turns(slow, fast))
+    assert set(history.odd_hosts) == {"a", "b"}, "by their ids, for their names are the same"
+    assert not history.changed
+
+
+@pytest.mark.parametrize("other", [{"driver": "d2"}, {"software": ()}, {"host": host("b", cpu="Slow")}])
+def test_no_host_is_blamed_for_its_environment(other: dict[str, object]) -> None:
+    assert one(taking_turns(values(8, (30, 20.0)), values(9, (30, 10.0)), other)).odd_hosts == {}
 
 
 def test_the_commit_or_the_host_is_suspected() -> None:
-    def points(second: float) -> list[Point]:
+    def suspicions(second: float, cpu: str) -> list[Suspicion | None]:
         a, b = values(10, (20, 10.0), (10, 12.0)), values(11, (20, 10.0), (10, second))
-        return [
-            point(2 * n + k, v, host=host, host_id=host, commit=f"k{n}")
-            for n, pair in enumerate(zip(a, b, strict=True))
-            for k, (host, v) in enumerate(zip("ab", pair, strict=True))
-        ]
+        return [step.suspicion for step in one(taking_turns(a, b, {"host": host("b", cpu=cpu)})).steps]
 
-    both = one(points(12.0)).steps
-    assert [step.suspicion.what for step in both if step.suspicion] == [Suspect.COMMIT, Suspect.COMMIT]
-    (alone,) = one(points(10.0)).steps
-    assert alone.suspicion is not None
-    assert (alone.suspicion.what, alone.suspicion.hosts) == (Suspect.HOST, ("a",))
+    commit, bad_host = Suspicion(Suspect.COMMIT, ("a", "b")), Suspicion(Suspect.HOST, ("a",))
+    assert suspicions(12.0, "Chip") == [commit], "equal machines have one history"
+    assert suspicions(12.0, "Other") == [commit, commit]
+    assert suspicions(10.0, "Chip") == suspicions(10.0, "Other") == [bad_host]
+
+
+def test_a_host_with_a_new_driver_is_no_witness() -> None:
+    points = taking_turns(values(10, (20, 10.0), (10, 12.0)), values(11, (20, 10.0), (10, 12.0)))
+    changed = [dataclasses.replace(p, driver="d2") if p.host_id == "b" and n >= 40 else p for n, p in enumerate(points)]
+    (step,) = one(changed).steps
+    assert step.suspicion is not None
+    assert step.suspicion.what is Suspect.UNKNOWN
+
+
+def test_where_no_commit_is_new_it_is_not_the_commit() -> None:
+    (step,) = one(plain(values(1, (30, 10.0), (10, 11.0)), commit="same")).steps
+    assert step.suspicion is not None
+    assert step.suspicion.what is Suspect.NOT_COMMIT
 
 
 def test_suspect_needs_more_than_one_host_that_tells() -> None:
     steady, slower = values(12, (9, 10.0)), values(13, (9, 12.0))
-    assert suspect({"a": steady}, {"a": slower}, 0.02).what is Suspect.UNKNOWN
-    assert suspect({"a": steady, "b": [10.0]}, {"a": slower, "b": [12.0]}, 0.02).what is Suspect.UNKNOWN
-    assert suspect({"a": steady, "b": steady}, {"a": slower, "c": slower}, 0.02).what is Suspect.UNKNOWN
-    most = {"a": slower, "b": slower, "c": steady}
-    assert suspect(dict.fromkeys("abc", steady), most, 0.02).what is Suspect.UNKNOWN
-    assert suspect({}, {}, 0.02).what is Suspect.UNKNOWN
+
+    def what(before: dict[str, list[float]], after: dict[str, list[float]]) -> Suspect:
+        sides = [{(host_id, ()): found for host_id, found in side.items()} for side in (before, after)]
+        return suspect(*sides, 0.02).what
+
+    assert what({"a": steady}, {"a": slower}) is Suspect.UNKNOWN
+    assert what({"a": steady, "b": [10.0]}, {"a": slower, "b": [12.0]}) is Suspect.UNKNOWN
+    assert what({"a": steady, "b": steady}, {"a": slower, "c": slower}) is Suspect.UNKNOWN
+    assert what(dict.fromkeys("abc", steady), {"a": slower, "b": slower, "c": steady}) is Suspect.UNKNOWN
+    assert what(dict.fromkeys("ab", steady), {"a": slower, "b": [8.0] * 9}) is Suspect.UNKNOWN
+    assert what({}, {}) is Suspect.UNKNOWN
 
 
 def test_the_odd_host_is_the_one_away_from_the_middle() -> None:
@@ -208,6 +270,23 @@ def test_among_many_series_a_weak_change_does_not_stand_out() -> None:
     assert len(analyse([*quiet, clear], "latency_ms")[-1].steps) == 1
 
 
+def test_series_too_short_to_be_asked_do_not_hide_a_change() -> None:
+    short = [series(plain([10.0] * 5))] * 2000
+    clear = series(plain(_with_step(1, 3.0)))
+    (alone,) = analyse([clear], "latency_ms")
+    assert len(alone.steps) == 1
+    assert (alone.steps[0].p_value or 0) > 0.05 / 2000, "among 2000 questions it would not stand out"
+    assert len(analyse([*short, clear], "latency_ms")[-1].steps) == 1
+
+
+def test_a_new_environment_without_a_certain_difference_is_no_change() -> None:
+    fresh = one([point(n, v, driver="d1" if n < 30 else "d2") for n, v in enumerate(values(6, (30, 10.0), (2, 12.0)))])
+    assert [step.change for step in fresh.environments] == [Change.AMBIGUOUS]
+    assert not fresh.changed
+    slower = one([point(n, v, driver="d1" if n < 30 else "d2") for n, v in enumerate(values(6, (30, 10.0), (9, 12.0)))])
+    assert slower.changed
+
+
 def _with_step(seed: int, size: float) -> list[float]:
     noise = np.random.default_rng(seed).standard_normal(40)
     return list(100 * np.exp(0.01 * (noise + size * (np.arange(40) >= 32))))
@@ -226,7 +305,7 @@ def test_odd_series_have_a_history_without_an_alarm(numbers: list[float]) -> Non
 @given(st.lists(st.one_of(st.none(), st.floats(), st.floats(0.5, 2)), max_size=40), st.data())
 def test_any_values_have_a_history_of_finite_numbers(numbers: list[float | None], data: st.DataObject) -> None:
     hosts = data.draw(st.lists(st.sampled_from("ab"), min_size=len(numbers), max_size=len(numbers)))
-    points = [point(n, v, host=h, host_id=h) for n, (v, h) in enumerate(zip(numbers, hosts, strict=True))]
+    points = [point(n, v, host=host(h)) for n, (v, h) in enumerate(zip(numbers, hosts, strict=True))]
     history = one(points)
     intervals = [history.level, *(step.ratio for step in (*history.steps, *history.environments))]
     told = [bound for found in intervals if found for bound in (found.value, found.low, found.high)]

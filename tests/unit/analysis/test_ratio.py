@@ -124,10 +124,27 @@ def test_too_few_samples_give_no_interval() -> None:
     assert (found.interval, found.notes[0]) == (None, "no interval from 3 samples")
 
 
-def test_processes_that_agree_exactly_are_no_problem() -> None:
+def test_processes_that_agree_exactly_are_not_believed_to_the_last_digit() -> None:
+    """As with a coarse clock, or where a range over processes has no width."""
     found = ratio_of_records(record([[10.0] * 9] * 3), record([[11.0] * 9] * 3), "latency_ms")
-    assert bounds(found) == pytest.approx((1.1, 1.1))
-    assert (found.p_value(0.02), found.p_value(0.2)) == (0.0, 1.0)
+    old, new = (MetricValue(value=v, low=v, high=v, n=3, note="range over 3 processes") for v in (10.0, 11.0))
+    stored = ratio_of_records(record([], load_ms=old), record([], load_ms=new), "load_ms")
+    for ratio_ in (found, stored):
+        assert bounds(ratio_) == pytest.approx((1.1, 1.1), rel=0.005)
+        assert bounds(ratio_)[0] < 1.099 < 1.101 < bounds(ratio_)[1]
+        assert 0 < (ratio_.p_value(0.02) or 0) < 0.001
+        assert ratio_.p_value(0.2) == 1.0
+
+
+@pytest.mark.parametrize(("name", "sign"), [("bandwidth_gb_per_s", -1), ("launch_us", 1), ("compute_rate_gflops", -1)])
+def test_what_follows_from_the_time_has_its_interval(name: str, sign: int) -> None:
+    dice = np.random.default_rng(3)
+    old, new = measured(dice, 10), measured(dice, 5)
+    time = ratio_of_records(record(old), record(new), "latency_ms")
+    values = [MetricValue(value=grouped_median_interval(groups).value ** sign) for groups in (old, new)]
+    found = ratio_of_records(record(old, **{name: values[0]}), record(new, **{name: values[1]}), name)
+    assert bounds(found) == pytest.approx(sorted(bound**sign for bound in bounds(time)))
+    assert found.notes == ()
 
 
 anything = st.lists(st.lists(st.floats(), max_size=12), max_size=4)

@@ -56,7 +56,8 @@ def hardware() -> list[Record]:
 
 def model(parameters: int | None, **changes: object) -> Record:
     info = {"name": "m", "weights": "random", "source": "s", "fingerprint": "f", "parameters": parameters}
-    return record(model={**info, "architecture": changes.pop("architecture", "vision")}, **changes)
+    kind = {"architecture": changes.pop("architecture", "vision"), "family": changes.pop("family", "vision")}
+    return record(model={**info, **kind}, **changes)
 
 
 def held(explained: Record, peaks: list[Record] | None = None) -> Roofline:
@@ -132,6 +133,32 @@ def test_a_model_is_bound_by_the_larger_of_operations_and_bytes() -> None:
     assert half.memory.share == pytest.approx(5 / 12)
 
 
+def reader(parameters: int, multiplied: int, latency: float, seq: int | None = 1, **changes: object) -> Roofline:
+    """A model for text, so many of whose parameters take part in products."""
+    metrics = {"latency_ms": latency, "compute_gflop": 2 * multiplied * (seq or 1) / 1e9}
+    shape = {} if seq is None else {"seq": seq}
+    return held(model(parameters, family="embedding", case={"shape": shape}, metrics=metrics, **changes))
+
+
+def test_tables_that_are_looked_up_do_not_make_a_step_memory_bound() -> None:
+    """Reading all of 0.4 GB would take 40 ms at 10 GB/s."""
+    all_at_work = reader(100_000_000, 100_000_000, 45.0)
+    assert (all_at_work.bound, "estimated" in all_at_work.because) == (Bound.MEMORY, True)
+    mostly_tables = reader(100_000_000, 20_000_000, 45.0)
+    assert mostly_tables.bound is Bound.UNKNOWN
+    assert "memory may limit it, but its 89% are only estimated" in mostly_tables.because
+    assert reader(100_000_000, 100_000_000, 45.0, seq=None).bound is Bound.UNKNOWN, "without a length nobody knows"
+    assert reader(100_000_000, 20_000_000, 100.0).bound is Bound.NONE, "not even with all the tables"
+
+
+def test_a_copy_may_understate_how_fast_a_device_reads() -> None:
+    assert reader(100_000_000, 100_000_000, 52.0).bound is Bound.MEMORY
+    assert reader(100_000_000, 100_000_000, 55.0).bound is Bound.UNKNOWN
+    copy = probe("copy", 9, metrics={"latency_ms": 180.0, "moved_gb": 1.0})
+    assert held(copy).bound is Bound.MEMORY, "a copy is held against copies"
+    assert "estimated" not in held(copy).because
+
+
 def test_what_fits_into_the_cache_is_not_called_memory_bound() -> None:
     small = held(model(1_000_000, metrics={"latency_ms": 0.5, "compute_gflop": 0.001}))
     assert small.memory.share is None
@@ -193,10 +220,33 @@ def test_without_a_peak_or_a_count_nothing_is_claimed(
     assert what_helps(explained, roofline) == ()
 
 
-def test_a_step_faster_than_the_peak_says_that_the_peak_is_doubtful() -> None:
-    fast = held(model(1000, metrics={"latency_ms": 10.0, "compute_gflop": 1.5}))
-    assert fast.bound is Bound.COMPUTE
-    assert "measure the peaks again" in (fast.compute.remark or "")
+def test_a_step_faster_than_the_peak_says_that_the_peak_is_wrong() -> None:
+    def computing(share: float) -> Roofline:
+        return held(model(1000, metrics={"latency_ms": 10.0, "compute_gflop": share}))
+
+    assert computing(1.1).bound is Bound.COMPUTE
+    copying = held(probe("copy", 9, metrics={"latency_ms": 50.0, "moved_gb": 1.0}))
+    for fast, ceiling in ((computing(1.2), computing(1.2).compute), (copying, copying.memory)):
+        assert (fast.bound, fast.share, fast.attainable_gflops) == (Bound.UNKNOWN, None, None)
+        assert "measure the peaks again" in fast.because
+        assert ceiling.above_peak
+
+
+def test_a_record_without_a_step_time_says_that_and_nothing_else() -> None:
+    for explained in (model(None, metrics={"throughput_per_s": 5.0}), model(1000, metrics={"throughput_per_s": 5.0})):
+        assert held(explained, []).because == "there is no step time"
+
+
+def test_a_larger_batch_is_ruled_out_only_near_the_peak() -> None:
+    def hints(share: float) -> str:
+        explained = model(1000, metrics={"latency_ms": 10.0, "compute_gflop": share})
+        assert held(explained).bound is Bound.COMPUTE
+        return "; ".join(what_helps(explained, held(explained)))
+
+    assert "a larger batch (--batch)" in hints(0.6)
+    assert "no more throughput" not in hints(0.6)
+    assert "a larger batch (--batch)" not in hints(0.9)
+    assert "no more throughput" in hints(0.9)
 
 
 def test_hints_are_those_that_are_still_open() -> None:

@@ -66,7 +66,7 @@ def test_relative_errors_count_so_that_small_sizes_matter() -> None:
 
 
 def test_the_knee_is_the_last_size_that_pays() -> None:
-    flat = only(curves(over_batches({1: 10, 2: 10.5, 4: 12, 8: 23, 16: 30})))
+    flat = only(curves(over_batches({1: 10, 2: 10.5, 4: 12, 8: 23, 16: 45})))
     assert flat.knee is not None
     assert (flat.knee.size, flat.knee.gain) == (4, pytest.approx(2 * 12 / 23 - 1))
     rising = only(curves(over_batches({1: 10, 4: 11, 16: 12})))
@@ -75,6 +75,35 @@ def test_the_knee_is_the_last_size_that_pays() -> None:
     steps = only(curves(over_batches({1: 10, 16: 10 * 16 / 1.4})))
     assert steps.knee is not None
     assert steps.knee.gain == pytest.approx(1.4**0.25 - 1), "a step of four doublings counts per doubling"
+
+
+@pytest.mark.parametrize("factor", [0.8, 1.0, 1.5, 4.0])
+@pytest.mark.parametrize("odd", [2, 4, 8])
+def test_one_odd_size_does_not_move_the_knee(odd: int, factor: float) -> None:
+    times = {1: 10.0, 2: 10.5, 4: 11.5, 8: 14.0, 16: 20.0, 32: 40.0, 64: 80.0}
+    curve = only(curves(over_batches(times | {odd: times[odd] * factor})))
+    assert curve.knee is not None
+    assert curve.knee.size == 16
+
+
+def test_records_without_a_device_are_kept_apart_by_run() -> None:
+    records = over_batches({1: 10, 2: 12})
+    records += [r.model_copy(update={"run_id": "other"}) for r in over_batches({4: 1, 8: 2})]
+    assert sorted([p.size for p in curve.points] for curve in curves(records)) == [[1, 2], [4, 8]]
+
+
+def test_equal_devices_of_one_host_have_a_curve_each() -> None:
+    assert len(curves(over_batches({1: 10, 2: 12}) + over_batches({1: 5, 2: 6}, index=1))) == 2
+
+
+def test_other_software_is_said() -> None:
+    old, new = ({"software": {"torch": version, "numpy": "2"}} for version in ("2.8", "2.9"))
+    records = [r.model_copy(update=old) for r in over_batches({1: 10, 2: 12})]
+    assert only(curves(records)).mixed == ()
+    later = [r.model_copy(update=new) for r in over_batches({4: 14})]
+    assert only(curves(records + later)).mixed == ("torch 2.8, 2.9",)
+    training = record(30.0, workload="training").model_copy(update=new)
+    assert training_against_inference([*records, training])[0].mixed == ("torch 2.8, 2.9",)
 
 
 def test_too_few_sizes_are_said() -> None:

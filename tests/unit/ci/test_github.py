@@ -188,6 +188,12 @@ def test_what_the_environment_says(hub: FakeGitHub) -> None:
     assert TOKEN not in repr(github)
 
 
+def test_owners_that_a_company_manages_have_an_underscore(hub: FakeGitHub) -> None:
+    github = GitHub.from_environment({**hub.environment(), "GITHUB_REPOSITORY": "mona-cat_acme/hello.world"})
+    assert github is not None
+    assert github.repository == "mona-cat_acme/hello.world"
+
+
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [

@@ -21,8 +21,9 @@ SLOW = {"kind": "history", "baseline": "history", "candidate": "c2"}
 
 @pytest.fixture
 def tell(connect: Connect) -> Callable[..., list[str]]:
-    def run(*cases: CaseVerdict, close_fixed: bool = True, **more: Any) -> list[str]:
-        report = gate_report(*cases, **{**SLOW, **more})
+    def run(*cases: CaseVerdict, close_fixed: bool = True, device: str | None = "Chip", **more: Any) -> list[str]:
+        placed = [case.model_copy(update={"device": case.device or device}) for case in cases]
+        report = gate_report(*placed, **{**SLOW, **more})
         return [filed.action for filed in file_issues(connect(), report, ["performance"], close_fixed)]
 
     return run
@@ -86,6 +87,8 @@ def test_back_where_it_was_closes(hub: FakeGitHub, tell: Callable[..., list[str]
         (verdict("one", "ambiguous", 1.01), {}),
         (verdict("one", "better", 0.5), {"host": Host(host_id="x", cpu="Another CPU")}),
         (verdict("one", "better", 0.5), {"host": None}),
+        (verdict("one", "better", 0.5), {"device": "Another chip"}),
+        (verdict("one", "better", 0.5), {"device": None}),
         (verdict("one", candidate=None), {}),
         (verdict("other"), {}),
         (verdict("one", baseline=10.5, candidate=10.5), {"kind": "ab", "baseline": "main"}),
@@ -99,10 +102,48 @@ def test_what_does_not_close(
     assert hub.issues[0]["state"] == "open"
 
 
-def test_matching_the_same_baseline_again_closes_on_any_host(hub: FakeGitHub, tell: Callable[..., list[str]]) -> None:
-    release = {"kind": "ab", "baseline": "v1.0"}
-    tell(slower("one"), **release)
-    assert tell(verdict("one", baseline=99.0, candidate=99.0), **release, host=None) == ["closed"]
+AT_MAIN = {"kind": "ab", "baseline": "commit main"}
+AS_SLOW = verdict("one", baseline=99.0, candidate=99.0)
+
+
+def test_matching_the_same_commit_again_closes_on_any_host(hub: FakeGitHub, tell: Callable[..., list[str]]) -> None:
+    tell(slower("one"), **AT_MAIN, baseline_commit="a" * 40)
+    assert tell(AS_SLOW, kind="ab", baseline_commit="a" * 40, host=None) == ["closed"]
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "device"),
+    [
+        ("a" * 40, "b" * 40, "Chip"),  # main has moved on, and has the regression in it
+        ("a" * 40, None, "Chip"),
+        (None, None, "Chip"),
+        ("a" * 40, "a" * 40, "Another chip"),
+        ("a" * 40, "a" * 40, None),
+    ],
+)
+def test_the_same_words_for_another_commit_or_device_do_not_close(
+    hub: FakeGitHub, tell: Callable[..., list[str]], then: str | None, now: str | None, device: str | None
+) -> None:
+    tell(slower("one"), **AT_MAIN, baseline_commit=then)
+    assert tell(AS_SLOW, **AT_MAIN, baseline_commit=now, device=device) == []
+
+
+def test_a_device_that_is_not_known_never_closes(hub: FakeGitHub, tell: Callable[..., list[str]]) -> None:
+    tell(slower("one"), **AT_MAIN, baseline_commit="a" * 40, device=None)
+    assert tell(AS_SLOW, **AT_MAIN, baseline_commit="a" * 40, device=None) == []
+
+
+def test_the_yardstick_is_that_of_the_device_that_got_slower(hub: FakeGitHub, tell: Callable[..., list[str]]) -> None:
+    def two(first: CaseVerdict, second: CaseVerdict) -> list[str]:
+        return tell(
+            first.model_copy(update={"case_key": "k", "device": "Fast chip"}),
+            second.model_copy(update={"case_key": "k", "device": "Slow chip"}),
+        )
+
+    fast = verdict("one", baseline=1.0, candidate=1.0)
+    assert two(fast, slower("one")) == ["opened"]
+    assert two(fast, verdict("one", baseline=10.5, candidate=10.5)) == []
+    assert two(fast, verdict("one", ratio=1.01)) == ["closed"]
 
 
 def test_what_had_broken_closes_when_it_runs_again(hub: FakeGitHub, tell: Callable[..., list[str]]) -> None:
@@ -122,21 +163,23 @@ def posted(text: str) -> Posted:
 
 def test_hostile_texts_stay_where_they_are() -> None:
     evil = '"} --> <script>|`@everyone`\n--><b>' * 9
-    report = gate_report(slower(evil, note=evil), baseline=evil, host=Host(host_id="h", cpu=evil), command=evil)
+    host = Host(host_id="h", cpu=evil)
+    hostile = slower(evil, note=evil, device=evil)
+    report = gate_report(hostile, baseline=evil, baseline_commit=evil, host=host, command=evil)
     (subject,) = subjects(report)
     text = body(report, subject)
     assert text.splitlines()[0] == subject.marker
     assert text.count("-->") - text.splitlines()[-2].count("-->") - text.splitlines()[-3].count("-->") == 2
     found = yardstick(posted(text))
     assert found is not None
-    assert found.baseline.startswith('"} -->')
+    assert found.device and found.device.startswith('"} -->')
     assert len(subject.title) <= 200
     assert not set("@`\n") & set(subject.title)
 
 
 def test_an_issue_is_never_too_long() -> None:
     worst = "`" * 5000
-    many = [slower(worst, case_key="k", metric="m", note=worst) for _ in range(500)]
-    report: GateReport = gate_report(*many, baseline=worst, candidate=worst, command=worst)
+    many = [slower(worst, case_key="k", metric="m", note=worst, device=worst) for _ in range(500)]
+    report: GateReport = gate_report(*many, baseline=worst, baseline_commit=worst, candidate=worst, command=worst)
     (subject,) = subjects(report)
     assert len(body(report, subject)) <= LONGEST

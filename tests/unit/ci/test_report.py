@@ -14,7 +14,7 @@ from modeldyno.core.errors import InputError
 
 
 def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
-    report = gate_report(slower(), verdict("other"))
+    report = gate_report(slower(device="Chip"), verdict("other"), baseline_commit="a" * 40, candidate_commit="b" * 40)
     file = tmp_path / "gate.json"
     file.write_text(json.dumps(report.model_dump(mode="json"), allow_nan=False))
     assert read_report(file) == report

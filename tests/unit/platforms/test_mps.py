@@ -1,3 +1,4 @@
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -6,6 +7,8 @@ from vendor_fakes import MIB, FakeTensor, event_class
 from modeldyno.core.errors import Unsupported
 from modeldyno.core.types import Case, Precision
 from modeldyno.platforms import mps
+from modeldyno.runtimes.torch import TorchRuntime
+from modeldyno.workloads._placement import proven
 
 
 @pytest.fixture
@@ -81,6 +84,45 @@ def test_metal_that_does_not_start(torch):
     torch.backends.mps.is_available = lambda: False
     with pytest.raises(Unsupported, match="cannot start Metal"):
         mps.MEMBER.open(0)
+
+
+class OnMetal:
+    """A tensor, a module and its source in one, on the only device that Metal has."""
+
+    device, dtype, info = "mps:0", "torch.float16", SimpleNamespace(fingerprint="f")
+
+    def torch_model(self):
+        return self
+
+    def inputs(self):
+        return {}
+
+    def to(self, device, dtype):
+        return self
+
+    def parameters(self):
+        return iter([self])
+
+    def flatten(self):
+        return self
+
+    def __getitem__(self, _):
+        return self
+
+    def cpu(self):
+        return self
+
+    def __call__(self):
+        return {"logits": self}
+
+
+def test_what_was_asked_for_is_said_as_a_tensor_says_it(torch):
+    torch.empty = lambda size, device: OnMetal()
+    torch.float16 = OnMetal.dtype
+    torch.inference_mode = nullcontext
+    torch.get_num_threads = lambda: 1
+    loaded = TorchRuntime().load(OnMetal(), mps.MEMBER.open(0), case(Precision.FP16))
+    assert proven(loaded.placement(), Precision.FP16).device == "mps:0"
 
 
 def test_refusals(monkeypatch, mac):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from modeldyno.core.errors import InputError, UnknownName
+from modeldyno.core.policy import GATE
 from modeldyno.core.types import Case, Device, Host, MetricValue, Provenance, Record, Run, Status
 from modeldyno.store.points import read_series
 from modeldyno.store.query import Filter
@@ -53,17 +54,38 @@ def test_points_come_in_order_of_time_with_what_their_run_knows(store: Store) ->
     assert series.case == records[0].case
     assert series.device == "Chip"
     first, second = series.points
-    assert (first.value, first.low, first.high, first.commit, first.host) == (5.0, 4.0, 6.0, "c0", "a-name")
+    assert (first.value, first.low, first.high, first.commit) == (5.0, 4.0, 6.0, "c0")
+    assert first.host == Host(host_id="a", hostname="a-name")
     assert (second.value, second.commit, second.host_id, second.driver) == (7.0, None, "b", "d1")
     assert second.software == (("numpy", "1"), ("torch", "2"))
     assert second.started_at == BEGIN + timedelta(days=2)
     assert (first.status, first.provenance) == (Status.OK, Provenance.MEASURED)
 
 
+def test_a_host_is_told_as_it_was_then_and_the_device_by_its_slot(tmp_path: Path) -> None:
+    made = Store(tmp_path / "s.duckdb")
+    for day in range(2):
+        host = Host(host_id="a", cpu="Chip", system=f"Linux {day}")
+        of = run(day).model_copy(update={"host": host})
+        kept = record(of, 5.0)
+        made.add([of, kept.model_copy(update={"case": kept.case.model_copy(update={"index": day})})])
+    (series,) = read_series(made, Filter(), "latency_ms")
+    assert [(point.host.system, point.index) for point in series.points] == [("Linux 0", 0), ("Linux 1", 1)]
+
+
 def test_what_has_no_number_is_there_without_one(store: Store) -> None:
     (series,) = read_series(store, Filter(batch=(4,)), "latency_ms")
     assert sorted((point.status.value, point.value) for point in series.points) == [("failed", None), ("ok", 9.0)]
     assert [point.value for point in read_series(store, Filter(batch=(1,)), "energy_j")[0].points] == [None, None]
+
+
+def test_the_runs_of_a_gate_are_no_history(tmp_path: Path) -> None:
+    made = Store(tmp_path / "s.duckdb")
+    for day, effort in enumerate(("default", GATE)):
+        of = run(day).model_copy(update={"effort": effort})
+        made.add([of, record(of, 5.0)])
+    (series,) = read_series(made, Filter(), "latency_ms")
+    assert len(series.points) == 1
 
 
 def test_filters_choose_and_bad_names_are_refused(store: Store, tmp_path: Path) -> None:

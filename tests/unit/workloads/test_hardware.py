@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from modeldyno.core.errors import InputError, Unsupported
 from modeldyno.core.policy import policy
-from modeldyno.core.protocols import Bench
+from modeldyno.core.protocols import Bench, Lap
 from modeldyno.core.types import Case, Device, Outcome, Record, Status
 from modeldyno.platforms import PLATFORMS
 from modeldyno.platforms.openvino import OpenvinoSession
@@ -72,17 +74,37 @@ def test_a_copy_that_the_cache_may_hold_is_doubtful(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_cache_is_the_devices_own_or_the_hosts(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for level, text in enumerate(("48K", "2048K", "307200K", "?")):
-        (tmp_path / f"index{level}").mkdir()
-        (tmp_path / f"index{level}" / "size").write_text(text + "\n")
-    monkeypatch.setattr(_hardware_probes, "_CACHES", tmp_path)
+    add_cache(tmp_path, 0, 0, "1", "0", "48K")
+    add_cache(tmp_path, 0, 1, "2", "0", "2048K")
+    add_cache(tmp_path, 0, 2, "3", "0-1", "307200K")
+    add_cache(tmp_path, 0, 3, "4", "0-1", "?")
+    monkeypatch.setattr(_hardware_probes, "_CPUS", tmp_path)
+    monkeypatch.setattr(_hardware_probes, "usable_cores", lambda: (0, 1))
     plain = Device(platform="p", index=0, name="n")
     assert last_level_cache_mb(plain, on_host=True) == 300
     assert last_level_cache_mb(plain, on_host=False) is None
     told = plain.model_copy(update={"details": {"l2_bytes": 50 * 2**20}})
     assert last_level_cache_mb(told, on_host=False) == 50
-    monkeypatch.setattr(_hardware_probes, "_CACHES", tmp_path / "none")
+    monkeypatch.setattr(_hardware_probes, "_CPUS", tmp_path / "none")
     assert last_level_cache_mb(plain, on_host=True) is None
+
+
+def add_cache(root: Path, core: int, index: int, level: str, shared: str, size: str) -> None:
+    folder = root / f"cpu{core}" / "cache" / f"index{index}"
+    folder.mkdir(parents=True)
+    for name, text in (("level", level), ("shared_cpu_list", shared), ("size", size)):
+        (folder / name).write_text(text + "\n")
+
+
+def test_a_processor_of_several_parts_has_the_caches_of_those_it_may_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for core in range(6):
+        add_cache(tmp_path, core, 0, "2", str(core), "1024K")
+        add_cache(tmp_path, core, 1, "3", f"{core // 2 * 2}-{core // 2 * 2 + 1}", "32768K")
+    monkeypatch.setattr(_hardware_probes, "_CPUS", tmp_path)
+    monkeypatch.setattr(_hardware_probes, "usable_cores", lambda: (0, 1, 2))
+    assert last_level_cache_mb(Device(platform="p", index=0, name="n"), on_host=True) == 64
 
 
 def test_a_wrong_result_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,6 +138,38 @@ def test_a_product_that_would_take_too_long_is_left_out(monkeypatch: pytest.Monk
     monkeypatch.setattr(_hardware_probes, "SLOW_STEP_S", 0.0)
     with pytest.raises(Unsupported, match="would take about"):
         measure("matmul", size=1024)
+
+
+class _Laps:
+    """A stopwatch that says what it is told, and counts."""
+
+    def __init__(self, host_ns: int) -> None:
+        self.host_ns, self.count = host_ns, 0
+
+    def lap(self, step: object, count: int) -> Lap:
+        self.count += count
+        return Lap(self.host_ns)
+
+
+def test_what_starting_takes_is_not_taken_for_computing() -> None:
+    """5 ms for each size is what starting takes; 20 ms for the smallest is a slow device: no larger one is tried."""
+    import torch
+
+    for host_ns, laps, refused in ((5_000_000, 9, False), (20_000_000, 3, True)):
+        session = _Laps(host_ns)
+        place = Place(torch, session, "cpu", torch.float32)  # type: ignore[arg-type]
+        with pytest.raises(Unsupported) if refused else nullcontext():
+            _hardware_probes._refuse_slow(place, 8192)
+        assert session.count == laps
+
+
+@pytest.mark.parametrize("megabytes", [1, 4])
+def test_the_values_that_are_checked_are_different_ones(megabytes: int) -> None:
+    import torch
+
+    place = Place(torch, PLATFORMS.get("cpu").open(0), "cpu", torch.float32)
+    checked = PROBES["copy"].make(place, megabytes).expected["copy"]
+    assert len(set(checked.tolist())) > 200
 
 
 class _TwoMemories(Place):
