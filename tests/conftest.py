@@ -29,7 +29,9 @@ def dyno(tmp_path: Path) -> Dyno:
 
     def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "modeldyno", *arguments]
-        settings = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False, **options}
+        # Said aloud: readline, which pytest imports, gives children a COLUMNS that os.environ does not know.
+        told = {"env": dict(os.environ), "cwd": tmp_path}
+        settings = {"capture_output": True, "text": True, "check": False, **told, **options}
         return subprocess.run(command, **settings)
 
     return run

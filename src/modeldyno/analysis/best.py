@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import median
 
 from modeldyno.core.metrics import Direction, metric
 from modeldyno.core.types import Record, Status, Verdict
+
+FEWEST_FOR_RANGE = 3
+"""Samples whose range says anything."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +22,7 @@ class Best:
     metric: str
     record: Record
     ties: tuple[Record, ...]
-    """Others that cannot be told from it: the 95 % intervals overlap, or one has none."""
+    """Others that cannot be told from it: the 95 % intervals overlap; with too few samples for one, their ranges."""
     doubtful: bool
     """Whether the winner or any rival was measured under conditions that its passport does not call valid."""
 
@@ -57,7 +61,19 @@ def _best(work: tuple[object, ...], name: str, group: list[Record]) -> Best:
 
 
 def _cannot_be_told_apart(a: Record, b: Record, name: str) -> bool:
-    first, second = a.metrics[name], b.metrics[name]
-    if first.low is None or first.high is None or second.low is None or second.high is None:
+    first, second = _bounds(a, name), _bounds(b, name)
+    if first is None or second is None:
         return True
-    return first.low <= second.high and second.low <= first.high
+    return first[0] <= second[1] and second[0] <= first[1]
+
+
+def _bounds(record: Record, name: str) -> tuple[float, float] | None:
+    """The interval; with too few samples for one, the value as far off as they are from their median."""
+    metric = record.metrics[name]
+    if metric.low is not None and metric.high is not None:
+        return metric.low, metric.high
+    samples = [sample for process in record.samples for sample in process.host_ms]
+    if metric.value is None or len(samples) < FEWEST_FOR_RANGE or min(samples) <= 0:
+        return None
+    off = max(max(samples) / median(samples), median(samples) / min(samples))
+    return metric.value / off, metric.value * off

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -41,11 +42,17 @@ def print_error(text: str) -> None:
 
 def has_room() -> bool:
     """Whether a table may be as wide as its text."""
-    return _console().width >= WIDE
+    return width() >= WIDE
 
 
 def _console() -> Console:
     from rich.console import Console
 
-    # A pipe has no width of its own: take what keeps most tables on one line per row.
-    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False, markup=False)
+    # A pipe has no width of its own: take what the user says, else what keeps most tables on one line per row.
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(width=None if known else PIPE_WIDTH, highlight=False, markup=False)
+
+
+def width() -> int:
+    """How many characters fit on a line."""
+    return _console().width

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from modeldyno.cli._print import has_room
 from modeldyno.core.metrics import METRICS, format_value
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from modeldyno.analysis.best import Best
 
 DEFAULT_METRICS = ("latency_ms", "throughput_per_s", "memory_peak_mb")
+_UNBROKEN = ("model", "on", "runtime", "precision")
 _HEADINGS = {"latency_ms": "latency", "throughput_per_s": "throughput", "memory_peak_mb": "peak memory"}
 
 
@@ -145,6 +146,8 @@ def new_table(title: str, columns: Sequence[str]) -> Table:
     numeric = {*(name.replace("_", " ") for name in METRICS), *_HEADINGS.values(), "batch"}
     for column in columns:
         right = column in numeric
-        whole = has_room() and (right or column == "model")
-        table.add_column(column, justify="right" if right else "left", no_wrap=whole, overflow="fold")
+        whole = has_room() and (right or column in _UNBROKEN)
+        least = len("ambiguous:") if column == "verdict" else None
+        justify: Literal["left", "right"] = "right" if right else "left"
+        table.add_column(column, justify=justify, no_wrap=whole, overflow="fold", min_width=least)
     return table

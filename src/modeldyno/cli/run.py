@@ -239,4 +239,5 @@ class _Job:
             print_table(_tables.record_table(group, columns))
         if latency:
             print_table(_tables.best_table(latency, throughput))
+        print_line(f"{len(measured)} of {len(self.records)} cases are ok.")
         print_line(f"Run {self._run.run_id} in {self._store.path}; see it again with: dyno show {self._run.run_id}")

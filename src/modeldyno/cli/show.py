@@ -73,7 +73,9 @@ def show(
     if problems:
         print_table(_tables.problem_table(problems))
     if not records:
-        print_line("No record matches.")
+        print_line(
+            "No record matches." if run == "all" else "No record of this run matches; dyno show all looks at all."
+        )
     elif len(records) < len(found):
         print_note(f"Only the newest {limit} are shown; --limit 0 shows all.")
     _details(records, profile, passport, log)

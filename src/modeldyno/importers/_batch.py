@@ -15,7 +15,7 @@ from pathlib import Path
 
 from modeldyno.core.cores import available_cores
 from modeldyno.core.elsewhere import Rejection, TestResult
-from modeldyno.core.errors import DynoError, InputError, JobError
+from modeldyno.core.errors import DynoError, InputError, JobError, UnknownName
 from modeldyno.core.identity import new_id
 from modeldyno.core.types import Provenance, Record
 from modeldyno.importers import IMPORTERS
@@ -28,6 +28,9 @@ from modeldyno.store.store import Store
 
 AUTO = "auto"
 EMPTY = "without-results"
+GIVEN = ("model", "platform", "device", "runtime", "precision", "batch")
+"""What the user may say for a file."""
+SHOWN = 20
 FAULT = "this is a fault of the importer"
 SMALL = 4_000_000
 """Bytes of all files below which a pool of processes costs more than it saves."""
@@ -87,6 +90,8 @@ def import_paths(
 ) -> Imported:
     """Import files and all files in folders. What is broken or unknown is reported and stays where it is."""
     wanted = wanted or Wanted()
+    if strange := next((key for key in wanted.given if key not in GIVEN), None):
+        raise UnknownName("key of --set", strange, GIVEN)
     if wanted.format != AUTO:
         IMPORTERS.get(wanted.format)
     spool = None if dry_run else store.spool
@@ -98,20 +103,18 @@ def import_paths(
     if held:
         knowing = replace(wanted, constants=_constants(held))
         reports |= {report.file: report for report in _read_all([report.file for report in held], knowing, spool)}
-    done = tuple(reports.values())
-    return Imported(done) if dry_run else Imported(done, _settle(store, done, again, archive))
+    done = tuple(replace(report, again=again.get(report.file)) for report in reports.values())
+    return Imported(done) if dry_run else Imported(done, _settle(store, done, archive))
 
 
-def _settle(
-    store: Store, reports: Iterable[FileReport], again: Mapping[Path, str], archive: Path | None
-) -> Counter[str]:
+def _settle(store: Store, reports: Iterable[FileReport], archive: Path | None) -> Counter[str]:
     """Fold what was read; returns how much of it was new."""
     folded = store.fold()
     if folded.torn:
         raise JobError(f"Not all could be imported: {folded.torn[0]}")
     for report in reports:
-        if report.file in again and not report.problem:
-            store.renew_rejections(again[report.file], report.rejected)
+        if report.again and not report.problem:
+            store.renew_rejections(report.again, report.rejected)
         if archive and report.is_whole:
             _move(report.file, archive)
     return folded.new
@@ -183,7 +186,7 @@ def _read_one(file: Path, wanted: Wanted, spool: Path | None) -> FileReport:
         return FileReport(file, problem=str(error))
     importer = _importer(document, wanted.format)
     if importer is None:
-        return FileReport(file, problem="it has none of the known shapes")
+        return FileReport(file, problem=_unknown(document))
     sheet = Sheet(document, importer.name, wanted.given, wanted.mapping, wanted.constants or frozenset())
     try:
         importer.read(document, sheet)
@@ -201,6 +204,16 @@ def _read_one(file: Path, wanted: Wanted, spool: Path | None) -> FileReport:
         except OSError as error:
             return FileReport(file, importer.name, problem=f"it could not be kept: {error.strerror}")
     return FileReport(file, importer.name, _counts(items), sheet.rejected, times=times)
+
+
+def _unknown(document: Document) -> str:
+    if document.table is None:
+        return "it has none of the known shapes"
+    columns = ", ".join(document.table.columns[:SHOWN])
+    return (
+        f"it is a table of no known shape with the columns {columns}; say which holds what, "
+        "e.g. --format rows --map model=COLUMN --map latency_ms=COLUMN:s --set platform=cpu"
+    )
 
 
 def _round_times(items: Iterable[Item]) -> tuple[tuple[float, str, str], ...]:

@@ -194,9 +194,9 @@ class Sheet:
     def _identified(self, model: Any, platform: Any) -> str:
         """The platform, in our words; a ValueError says what is not named."""
         if str(model or "").strip().lower() in _NO_MODEL:
-            raise ValueError("names no model")
+            raise ValueError("names no model; give one with --set model=NAME")
         if not platform:
-            raise ValueError("names no platform")
+            raise ValueError("names no platform; give one with --set platform=NAME")
         known = platform_of(str(platform))
         if known is None:
             raise ValueError(f"names '{platform}', which is none of the platforms")

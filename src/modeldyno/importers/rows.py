@@ -67,6 +67,9 @@ class Rows:
     def read(self, document: Document, sheet: Sheet) -> None:
         run = sheet.run()
         mapping = {name: _target(name, text) for name, text in sheet.mapping.items()}
+        if missing := _missing(document, mapping):
+            sheet.reject("columns", missing)
+            return
         for place, row in _rows(document):
             self._read_row(sheet, run, place, row, mapping)
 
@@ -153,6 +156,15 @@ def _target(name: str, text: str) -> tuple[str, float]:
         known = ", ".join(units) or "none, it is taken as it is"
         raise InputError(f"--map {name}={text} has the unit '{unit}'; for {name} these are known: {known}.")
     return column, units[unit.lower()]
+
+
+def _missing(document: Document, mapping: Mapping[str, tuple[str, float]]) -> str | None:
+    """What is wrong with a mapping to columns that no row has."""
+    columns = dict.fromkeys(column for _, row in _rows(document) for column in row)
+    wrong = [f"{name}={column}" for name, (column, _) in mapping.items() if column not in columns]
+    if not wrong or not columns:
+        return None
+    return f"has no column for --map {', '.join(wrong)}; its columns are {', '.join(map(str, columns))}"
 
 
 def _rows(document: Document) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -71,6 +71,8 @@ def open_file(path: Path, write: bool) -> duckdb.DuckDBPyConnection:
 @contextmanager
 def locked(path: Path, write: bool) -> Iterator[None]:
     lock = path.with_name(path.name + ".lock")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, not a store; choose another --store.")
     try:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:

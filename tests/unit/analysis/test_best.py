@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from modeldyno.analysis.best import best_per_model
-from modeldyno.core.types import Case, Device, MetricValue, Passport, Record, Verdict
+from modeldyno.core.types import Case, Device, MetricValue, Passport, Record, Samples, Verdict
 
 
 def record(platform: str, latency: float, half: float = 0.0, **changes: object) -> Record:
@@ -60,3 +60,18 @@ def test_noise_on_either_side_makes_the_choice_doubtful() -> None:
     quiet, noisy = record("cpu", 5.0, passport=valid), record("cuda", 9.0, passport=ambiguous)
     assert not best_per_model([quiet], "latency_ms")[0].doubtful
     assert best_per_model([quiet, noisy], "latency_ms")[0].doubtful
+
+
+def test_too_few_samples_for_an_interval_can_still_be_far_off() -> None:
+    """Five samples around 50 ms are no tie with 5 ms; five around 5 ms are."""
+    sure = record("cpu", 5.0, 0.1)
+
+    def of_few(platform: str, value: float) -> Record:
+        samples = Samples(host_ms=[value * 0.9, value, value * 1.1], stop="time_cap", steady=True)
+        return record(platform, value).model_copy(
+            update={"metrics": {"latency_ms": MetricValue(value=value)}, "samples": (samples,)}
+        )
+
+    near, far = of_few("cuda", 5.2), of_few("mps", 50.0)
+    (best,) = best_per_model([sure, near, far], "latency_ms")
+    assert best.ties == (near,)

@@ -226,7 +226,7 @@ def test_web_results_are_judged_by_every_flag(tmp_path: Path) -> None:
 def test_tests_without_a_platform_need_the_user_to_name_it(tmp_path: Path) -> None:
     outcome = {"status": "failed", "return_code": 1, "stderr": "NameError: x", "elapsed_time": 4.5}
     data = {"test_timestamp": "2025-03-01T15:09:24", "summary": {"total": 1}, "model_results": {"canine": outcome}}
-    assert read_json(tmp_path, data).rejected[0].reason == "names no platform"
+    assert read_json(tmp_path, data).rejected[0].reason.startswith("names no platform")
     (test,) = read_json(tmp_path, data, given={"platform": "cpu"}).tests
     assert (test.model, test.platform, test.status, test.reason) == ("canine", "cpu", Status.FAILED, "NameError: x")
 
@@ -240,7 +240,10 @@ def test_a_matrix_tells_outcomes_and_its_means_are_rejected(tmp_path: Path) -> N
     }
     got = read_json(tmp_path, {"model_families": {"text_generation": {"hardware_compatibility": cells}}})
     assert [(test.platform, test.status) for test in got.tests] == [("cpu", Status.OK), ("cuda", Status.FAILED)]
-    assert ["mean over several" in r.reason or r.reason == "names no model" for r in got.rejected] == [True, True]
+    assert ["mean over several" in r.reason or r.reason.startswith("names no model") for r in got.rejected] == [
+        True,
+        True,
+    ]
     assert not got.records
 
 

@@ -71,7 +71,9 @@ def test_rejections_are_kept_with_the_import(store: Store, tmp_path: Path) -> No
     path = write(tmp_path / "in", "a.json", [ROW, {"model": "gpt2", "latency_ms": 1}])
     import_paths(store, [path])
     (done,) = store.imports()
-    assert [(r.place, r.reason) for r in done.rejected] == [("item 2", "names no platform")]
+    assert [(r.place, r.reason) for r in done.rejected] == [
+        ("item 2", "names no platform; give one with --set platform=NAME")
+    ]
 
 
 def test_only_files_without_rejections_move_to_the_archive(store: Store, tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ from reading import Reading, read_json, read_text
 
 from modeldyno.core.errors import InputError
 from modeldyno.core.types import Provenance, Status
+from modeldyno.importers._batch import Wanted, import_paths
 from modeldyno.importers._words import moment_of, number_of, platform_of, precision_of, truth_of
+from modeldyno.store.store import Store
 
 FLAT = {
     "model_name": "bert-base-uncased",
@@ -92,7 +94,7 @@ def test_csv_with_our_names(tmp_path: Path, delimiter: str) -> None:
     assert good.started_at == failed.started_at == datetime(2025, 2, 28, 20, 25, 42, tzinfo=UTC)
     assert (failed.status, failed.metrics) == (Status.FAILED, {})
     assert [(r.place, r.reason.split(",")[0]) for r in got.rejected] == [
-        ("row 3", "names no model"),
+        ("row 3", "names no model; give one with --set model=NAME"),
         ("row 4", "names 'abacus'"),
         ("row 5", "has latency_ms 'fast'"),
     ]
@@ -228,3 +230,24 @@ def test_words_never_raise(value: object) -> None:
     number_of(value)
     truth_of(value)
     moment_of(value)
+
+
+def test_a_mapping_to_a_column_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("net,secs\nbert,0.1\nvit,0.2\n")
+    wanted = Wanted("rows", {"platform": "cpu"}, {"model": "net", "latency_ms": "seconds:s"})
+    (report,) = import_paths(Store(tmp_path / "s.duckdb"), [tmp_path / "t.csv"], wanted).files
+    assert [rejection.reason for rejection in report.rejected] == [
+        "has no column for --map latency_ms=seconds; its columns are net, secs"
+    ]
+
+
+def test_a_table_of_no_known_shape_says_what_it_has_and_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("net,secs\nbert,0.1\n")
+    (report,) = import_paths(Store(tmp_path / "s.duckdb"), [tmp_path / "t.csv"]).files
+    assert "with the columns net, secs; say which holds what" in (report.problem or "")
+
+
+def test_what_nobody_can_say_for_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("model,platform,latency_ms\nbert,cpu,1\n")
+    with pytest.raises(InputError, match="Unknown key of --set 'platfrom', did you mean 'platform'"):
+        import_paths(Store(tmp_path / "s.duckdb"), [tmp_path / "t.csv"], Wanted(given={"platfrom": "cpu"}))

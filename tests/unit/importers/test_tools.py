@@ -127,7 +127,9 @@ def test_optimum_inference(tmp_path: Path) -> None:
 
 def test_optimum_report_alone_needs_names_and_tells_its_batch(tmp_path: Path) -> None:
     sheet = read(tmp_path, "optimum-benchmark", OPTIMUM_REPORT)
-    assert [(r.place, r.reason) for r in sheet.rejected] == [("forward", "names no model")]
+    assert [(r.place, r.reason) for r in sheet.rejected] == [
+        ("forward", "names no model; give one with --set model=NAME")
+    ]
     record = only(read(tmp_path, "optimum-benchmark", OPTIMUM_REPORT, **NAMED))
     assert (record.case.model, record.case.platform, record.case.batch) == ("resnet50", "cuda", 4)
 
@@ -504,7 +506,9 @@ def test_benchmark_app_log(tmp_path: Path) -> None:
 
 def test_benchmark_app_log_names_no_model(tmp_path: Path) -> None:
     sheet = read(tmp_path, "benchmark-app", APP_LOG)
-    assert [(r.place, r.reason) for r in sheet.rejected] == [("line 1", "names no model")]
+    assert [(r.place, r.reason) for r in sheet.rejected] == [
+        ("line 1", "names no model; give one with --set model=NAME")
+    ]
     assert only(read(tmp_path, "benchmark-app", APP_LOG, model="resnet50")).case.model == "resnet50"
     named = APP_LOG.replace("Model0", "ResNet_18")
     assert only(read(tmp_path, "benchmark-app", named)).case.model == "ResNet_18"

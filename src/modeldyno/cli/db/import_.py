@@ -53,7 +53,7 @@ def import_(
         _print(reports, dry_run)
         if not dry_run:
             print_line(f"New in the store: {done.new['record']} records, {done.new['test']} tests.")
-    if all(report.problem for report in reports):
+    if not any(report.known or report.counts["records"] or report.counts["tests"] for report in reports):
         raise JobError("Nothing could be imported; see docs/bring-your-results.md for the formats that can be.")
 
 
@@ -93,6 +93,9 @@ def _print(reports: list[FileReport], dry_run: bool) -> None:
     known = sum(report.known for report in reports)
     if known:
         print_line(f"{known} of {len(reports)} files hold what is in the store already; they added nothing.")
+    again = sum(report.again is not None for report in reports)
+    if again:
+        print_line(f"{again} files were read once more, because not all of them could be taken before.")
     problems = [f"{r.file}: {r.problem}" for r in reports if r.problem]
     problems += [f"{r.file}, {x.place}: {x.reason}" for r in reports for x in r.rejected]
     for problem in problems[:SHOWN]:

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 from modeldyno.cli._options import JsonOption, StoreOption
-from modeldyno.cli._print import print_table, print_warning
+from modeldyno.cli._print import print_table, print_warning, width
 from modeldyno.cli._store import open_store
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FORMATS = ("table", "csv", "json", "markdown")
 ENDINGS = {".csv": "csv", ".json": "json", ".md": "markdown"}
 SCREENFUL = 200
+NARROWEST = 8
+"""Characters of a column below which a table is no help; then each row gets a table of its own."""
 
 
 def sql(
@@ -82,10 +84,18 @@ def _opened(output: Path | None) -> Iterator[IO[str]]:
 def _print_rows(answer: Answer, most: int | None) -> None:
     from modeldyno.cli._tables import new_table
 
-    table = new_table("", list(answer.columns))
-    for row in islice(answer.rows, most):
-        table.add_row(*(_text(value) for value in row))
-    print_table(table)
+    rows = islice(answer.rows, most)
+    if len(answer.columns) * NARROWEST <= width():
+        table = new_table("", list(answer.columns))
+        for row in rows:
+            table.add_row(*map(_text, row))
+        print_table(table)
+    else:
+        for number, row in enumerate(rows, 1):  # as many lines as columns
+            table = new_table(f"Row {number}", ["column", "value"])
+            for cells in zip(answer.columns, map(_text, row), strict=True):
+                table.add_row(*cells)
+            print_table(table)
     if next(answer.rows, None) is not None:
         print_warning(f"Only the first {most} rows are shown; give --limit, or --format csv for all.")
 
