@@ -179,3 +179,19 @@ def test_stats_for_people(sampled: Dyno) -> None:
     text = sampled("db", "stats").stdout
     for words in ("openvino", "simulated", "From 2026-01-05", "waiting"):
         assert words in text
+
+
+def test_an_import_that_went_wrong_is_taken_back_and_repeated(sampled: Dyno, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("model,platform,secs\nbert,cpu,0.5\nbert,tpu-of-sorts,x\n")
+    wrong = answer(sampled("db", "import", "t.csv", "--format", "rows", "--map", "latency_ms=secs:ms", "--json"))
+    assert wrong["new"]["record"] == 1
+    assert "give --yes" in refusal(sampled("db", "forget", "t.csv"), 2)
+    assert answer(sampled("db", "forget", "t.csv", "--dry-run", "--json"))["counts"]["record"] == 1
+    assert answer(sampled("db", "forget", "t.csv", "--yes", "--json"))["removed"] is True
+    assert "No import is called 't.csv'" in refusal(sampled("db", "forget", "t.csv", "--yes"), 2)
+    stats = answer(sampled("db", "stats", "--json"))["tables"]
+    assert (stats["records"], stats["imports"], stats["rejections"]) == (48, 0, 0)
+    right = answer(sampled("db", "import", "t.csv", "--format", "rows", "--map", "latency_ms=secs:s", "--json"))
+    assert right["new"]["record"] == 1
+    (row,) = answer(sampled("db", "sql", "SELECT latency_ms FROM results WHERE provenance = 'imported'", "--json"))
+    assert row["latency_ms"] == 500

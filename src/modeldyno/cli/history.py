@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from modeldyno.measure.statistics import Interval
     from modeldyno.store.points import Point
 
+FEWEST = 6
+"""Points of two levels, without which no change can be seen."""
 COMMIT = 10
 """Characters of a commit that people read."""
 
@@ -98,10 +100,18 @@ def _tell(counted: list[History], metric: str, everything: bool, without: int) -
             print_line(line)
     for line in _odd_hosts(counted):
         print_line(line)
-    if len(changed) < len(counted):
-        still = len(counted) - len(changed)
-        print_line(f"{still} of {len(counted)} series show no change{'' if everything else '; --all lists them'}.")
+    short = sum(_is_short(one) for one in counted if not one.changed)
+    still = len(counted) - len(changed) - short
+    hint = "" if everything else "; --all lists them"
+    if still:
+        print_line(f"{still} of {len(counted)} series show no change{hint}.")
+    if short:
+        print_line(f"{short} of {len(counted)} series have fewer than {FEWEST} points, too few to see one{hint}.")
     print_note(_promise(counted))
+
+
+def _is_short(one: History) -> bool:
+    return len(one.points) < FEWEST
 
 
 def _promise(counted: list[History]) -> str:
@@ -112,7 +122,7 @@ def _promise(counted: list[History]) -> str:
         "for new environments and hosts that differ there are only the 95 % intervals. The smallest change is the one "
         "found in nine of ten cases within five runs when its series is looked at alone; among many it takes more."
     )
-    return text + (f" {short} series have too few points, or values of zero, to say." if short else "")
+    return text + (f" {short} series are too short for that, or have values of zero." if short else "")
 
 
 def _series_table(shown: list[History], metric: str) -> Table:
@@ -123,8 +133,10 @@ def _series_table(shown: list[History], metric: str) -> Table:
     table = new_table(f"History of {metric}", columns)
     for one in shown:
         step = max(one.felt, key=lambda step: step.after.started_at, default=None)
-        level = format_value(metric, one.level.value, one.level.low, one.level.high) if one.level else "-"
-        cells = _step_cells(step, metric) if step else ("-", "-", "-", "no change found")
+        bounds = (one.level.low, one.level.high) if one.level and one.since > 1 else (None, None)
+        level = format_value(metric, one.level.value, *bounds) if one.level else "-"
+        unchanged = "too few points" if _is_short(one) else "no change found"
+        cells = _step_cells(step, metric) if step else ("-", "-", "-", unchanged)
         smallest = "-" if one.smallest is None else f"{one.smallest:.1%}"
         table.add_row(_label(one), str(len(one.points)), level, *cells, smallest)
     return table

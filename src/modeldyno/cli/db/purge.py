@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +10,7 @@ import typer
 
 from modeldyno.cli._options import JsonOption, StoreOption
 from modeldyno.cli._print import print_json, print_line
-from modeldyno.cli._store import open_store
+from modeldyno.cli._store import confirm, counts_text, open_store
 
 
 def purge(
@@ -36,24 +35,9 @@ def purge(
     if dry_run or not counts.total():
         _report(counts, None, json)
         return
-    _confirm(f"{_text(counts)} will go to {target} and be removed from {path}. Go on?", yes)
+    confirm(f"{counts_text(counts)} will go to {target} and be removed from {path}. Go on?", yes)
     done = remove(path, before, target)
     _report(done.counts, done.archive, json)
-
-
-def _confirm(question: str, yes: bool) -> None:
-    from modeldyno.core.errors import InputError
-
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise InputError("Nobody is there to be asked whether to remove results; give --yes, or look with --dry-run.")
-    if not typer.confirm(question, err=True):
-        raise InputError("Nothing was removed; give --dry-run to see what would be.")
-
-
-def _text(counts: Counter[str]) -> str:
-    return ", ".join(f"{number} {kind}s" for kind, number in counts.items())
 
 
 def _report(counts: Counter[str], archive: Path | None, json: bool) -> None:
@@ -61,6 +45,6 @@ def _report(counts: Counter[str], archive: Path | None, json: bool) -> None:
         place = str(archive) if archive else None
         print_json({"removed" if archive else "would_remove": dict(counts), "archive": place})
     elif archive:
-        print_line(f"{_text(counts)} went to {archive}.")
+        print_line(f"{counts_text(counts)} went to {archive}.")
     else:
-        print_line(f"{_text(counts)} are old enough to go.")
+        print_line(f"{counts_text(counts)} are old enough to go.")
