@@ -122,7 +122,9 @@ def test_one_point_is_too_few_to_say(dyno: Dyno, tmp_path: Path) -> None:
     fill(tmp_path / "dyno.duckdb", {"m": [5.0]})
     done = dyno("history", "--all")
     assert done.returncode == 0
-    assert "1 series have too few points" in done.stderr
+    assert "1 of 1 series have fewer than 6 points, too few to see one." in done.stdout
+    assert "show no change" not in done.stdout
+    assert "±" not in done.stdout
 
 
 def test_made_up_numbers_are_left_out_unless_asked_for(dyno: Dyno) -> None:
