@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-WIDE = 130
-PIPE_WIDTH = 160
+WIDE = 170
+PIPE_WIDTH = 180
 
 
 def print_json(document: Any) -> None:

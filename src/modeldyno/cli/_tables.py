@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 DEFAULT_METRICS = ("latency_ms", "throughput_per_s", "memory_peak_mb")
 _UNBROKEN = ("model", "on", "runtime", "precision")
+_LEAST = {"verdict": len("ambiguous:"), "shape": len("decoder_seq 8")}
+"""Characters that a column needs so that its longest words stay whole."""
 _HEADINGS = {"latency_ms": "latency", "throughput_per_s": "throughput", "memory_peak_mb": "peak memory"}
 
 
@@ -147,7 +149,12 @@ def new_table(title: str, columns: Sequence[str]) -> Table:
     for column in columns:
         right = column in numeric
         whole = has_room() and (right or column in _UNBROKEN)
-        least = len("ambiguous:") if column == "verdict" else None
         justify: Literal["left", "right"] = "right" if right else "left"
-        table.add_column(column, justify=justify, no_wrap=whole, overflow="fold", min_width=least)
+        table.add_column(
+            column,
+            justify=justify,
+            no_wrap=whole,
+            overflow="fold",
+            min_width=_LEAST.get(column) if has_room() else None,
+        )
     return table

@@ -15,7 +15,7 @@ from modeldyno.store.spool import read_spool
 RESULTS = Path(__file__).parents[3] / "docs" / "results" / "h200-key-classes.ndjson"
 
 
-@pytest.mark.parametrize("width", [70, 80, 100, 129, 130, 160])
+@pytest.mark.parametrize("width", [70, 80, 100, 130, 169, 170, 180])
 def test_every_part_of_a_record_can_be_read(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     record = next(item for item in read_spool(RESULTS).items if isinstance(item, Record))
     console = Console(width=width, file=io.StringIO(), record=True, markup=False, highlight=False)
