@@ -160,6 +160,8 @@ def _target(name: str, text: str) -> tuple[str, float]:
 
 def _missing(document: Document, mapping: Mapping[str, tuple[str, float]]) -> str | None:
     """What is wrong with a mapping to columns that no row has."""
+    if not mapping:
+        return None
     columns = dict.fromkeys(column for _, row in _rows(document) for column in row)
     wrong = [f"{name}={column}" for name, (column, _) in mapping.items() if column not in columns]
     if not wrong or not columns:
