@@ -4,12 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SUITE ?= suites/default.yaml
+PYTEST_OPTIONS ?= --numprocesses auto --maxprocesses 4 --dist loadscope
 
 .PHONY: bench test lint docs-check clean
 
 bench: $(READY)
 	$(BIN)/dyno detect
 	$(BIN)/dyno run $(SUITE) --quick
+	$(BIN)/dyno report summary --format html,md,pdf,json --output report
 
 test: $(READY)
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
@@ -28,5 +30,5 @@ clean:
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[cpu,cuda,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[cpu,cuda,report,dev]'
 	touch $@

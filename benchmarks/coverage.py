@@ -15,7 +15,9 @@ import argparse
 import math
 import statistics
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 
@@ -120,18 +122,26 @@ class Silent:
         """Nobody watches."""
 
 
-def real(tries: int, model: str, processes: int) -> None:
-    """Coverage of the pooled median; each try is a whole measurement by fresh worker processes."""
+def measure(number: int, model: str, processes: int) -> Record:
+    """One whole measurement by fresh worker processes, on one thread each."""
     rules = policy("quick").model_copy(update={"processes": processes, "preload": False, "samples": 30})
-    plan = make_plan([Case(model=model, platform="cpu", runtime="torch", shape={"seq": 32})])
+    case = Case(model=model, platform="cpu", runtime="torch", shape={"seq": 32}, options={"threads": 1})
     records: list[Record] = []
-    for number in range(tries):
-        execute(f"coverage-{number}", plan, rules, TIMEOUT_S, records.append, Silent())
-        record = records[-1]
-        if record.status is not Status.OK:
-            raise SystemExit(f"{record.case.label} is {record.status.value}: {record.reason}")
-        latency = record.metrics["latency_ms"]
-        print(f"{number + 1:4}: {latency.value:.4f} ms [{latency.low:.4f}, {latency.high:.4f}]", flush=True)
+    execute(f"coverage-{number}", make_plan([case]), rules, TIMEOUT_S, records.append, Silent())
+    (record,) = records
+    return record
+
+
+def real(tries: int, model: str, processes: int, jobs: int) -> None:
+    """Coverage of the pooled median, with so many measurements at a time as the machine has cores to spare."""
+    records: list[Record] = []
+    with ProcessPoolExecutor(jobs) as pool:
+        for record in pool.map(measure, range(tries), repeat(model), repeat(processes)):
+            if record.status is not Status.OK:
+                raise SystemExit(f"{record.case.label} is {record.status.value}: {record.reason}")
+            records.append(record)
+            latency = record.metrics["latency_ms"]
+            print(f"{len(records):4}: {latency.value:.4f} ms [{latency.low:.4f}, {latency.high:.4f}]", flush=True)
     pooled = statistics.median(statistics.median(s.host_ms) for record in records for s in record.samples)
     covering = sum(m.low <= pooled <= m.high for m in (record.metrics["latency_ms"] for record in records))
     print(f"{covering} of {tries} intervals cover the pooled median {pooled:.4f} ms ({covering / tries:.0%})")
@@ -143,12 +153,13 @@ def main() -> None:
     parser.add_argument("--simulated", type=int, default=0, metavar="TRIES")
     parser.add_argument("--real", type=int, default=0, metavar="TRIES")
     parser.add_argument("--processes", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=1, help="real measurements at a time; fewer than cores")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     if options.simulated:
         simulated(options.simulated, options.seed)
     if options.real:
-        real(options.real, options.model, options.processes)
+        real(options.real, options.model, options.processes, options.jobs)
 
 
 if __name__ == "__main__":

@@ -215,7 +215,7 @@ def real(runs: int, share: float, scratch: Path) -> None:
 
 def _one_run(store: Path, slower: float) -> float:
     command = [sys.executable, "-m", "modeldyno", "run", "tiny-bert", "--on", "cpu", "--runtime", "torch", "--quick"]
-    extra = ["--option", f"extra_work={slower:g}"] if slower else []
+    extra = ["--option", "threads=1", *(["--option", f"extra_work={slower:g}"] if slower else [])]
     done = subprocess.run(
         [*command, *extra, "--json", "--store", str(store)], capture_output=True, text=True, check=True
     )

@@ -12,8 +12,10 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import tempfile
 import time
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from modeldyno.ci.gate import Gate
@@ -21,28 +23,27 @@ from modeldyno.ci.match import Terms
 from modeldyno.ci.report import GateReport, GateVerdict
 from modeldyno.ci.sides import contender
 from modeldyno.measure.host import describe_host
-from modeldyno.runner.suite import Block, Suite
+from modeldyno.runner.suite import read_suite
+
+SUITE = """\
+model: {model}
+on: cpu
+runtime: {runtime}
+batch: {batch}
+seq: {seq}
+options: {{threads: {threads}, extra_work: {extra}}}
+"""
 
 
-def suite(options: argparse.Namespace, extra: float) -> Suite:
-    added: dict[str, int | float] = {"threads": options.threads} | ({"extra_work": extra} if extra else {})
-    block = Block(
-        model=[options.model],
-        on=["cpu"],
-        runtime=[options.runtime],
-        batch=[options.batch],
-        shape={"seq": [options.seq]},
-        options=added,
-    )
-    return Suite(name="gate", blocks=(block,))
-
-
-def job(options: argparse.Namespace, extra: float) -> GateReport:
-    terms = Terms(budget_s=options.budget)
-    with ExitStack() as sides:
-        old = sides.enter_context(contender("a", (), lambda: suite(options, 0.0)))
-        new = sides.enter_context(contender("b", (), lambda: suite(options, extra)))
-        gate = Gate(old, new, terms)
+def job(options: argparse.Namespace, folder: Path, extra: float) -> GateReport:
+    """One gate, as `dyno gate --a suite=FILE --b suite=FILE` holds it."""
+    with ExitStack() as stack:
+        sides = []
+        for letter, added in (("a", 0.0), ("b", extra)):
+            path = folder / f"{letter}.yaml"
+            path.write_text(SUITE.format(**vars(options) | {"extra": added}))
+            sides.append(stack.enter_context(contender(letter, (f"suite={path}",), partial(read_suite, path))))
+        gate = Gate(*sides, Terms(budget_s=options.budget))
         gate.play(lambda *_: None)
         return gate.report(describe_host())
 
@@ -89,14 +90,15 @@ def main() -> None:
     options = parser.parse_args()
     reports: dict[str, list[GateReport]] = {"A/A": [], f"+{options.extra:.0%}": []}
     begin = time.monotonic()
-    for number in range(1, options.jobs + 1):  # in turns, so that an hour of noise hits both kinds
-        for kind, extra in zip(reports, (0.0, options.extra), strict=True):
-            report = job(options, extra)
-            reports[kind].append(report)
-            print(line(kind, number, report), flush=True)
-            if options.output:
-                with options.output.open("a") as file:
-                    file.write(json.dumps({"kind": kind, **report.model_dump(mode="json")}) + "\n")
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(1, options.jobs + 1):  # in turns, so that an hour of noise hits both kinds
+            for kind, extra in zip(reports, (0.0, options.extra), strict=True):
+                report = job(options, Path(folder), extra)
+                reports[kind].append(report)
+                print(line(kind, number, report), flush=True)
+                if options.output:
+                    with options.output.open("a") as file:
+                        file.write(json.dumps({"kind": kind, **report.model_dump(mode="json")}) + "\n")
     for kind, found in reports.items():
         print(summary(kind, found))
     print(f"{time.monotonic() - begin:.0f} s in all")

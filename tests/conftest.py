@@ -5,12 +5,25 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 PLUGINS = Path(__file__).parent / "plugins"
+QUIET = [
+    "--no-sandbox",  # tests may run as root
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+"""A browser that asks nobody anything."""
 Dyno = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -18,9 +31,16 @@ Dyno = Callable[..., subprocess.CompletedProcess[str]]
 def _own_place(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing a test does reaches the user's cache or store; exports are shared between the tests of a session."""
     monkeypatch.setenv("DYNO_STORE", str(tmp_path / "dyno.duckdb"))
-    monkeypatch.setenv("DYNO_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+    monkeypatch.setenv("DYNO_CACHE", str(_shared(tmp_path_factory) / "cache"))
+    monkeypatch.delenv("COLUMNS", raising=False)  # xdist sets it, and tables would follow
     monkeypatch.syspath_prepend(PLUGINS)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(PLUGINS), os.environ.get("PYTHONPATH")])))
+
+
+def _shared(factory: pytest.TempPathFactory) -> Path:
+    """One folder for the whole session, also where several processes share the tests."""
+    base = factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
 @pytest.fixture
@@ -35,3 +55,19 @@ def dyno(tmp_path: Path) -> Dyno:
         return subprocess.run(command, **settings)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The system's own Chromium, driven for real."""
+    from playwright.sync_api import sync_playwright
+
+    from modeldyno.platforms import _browsers
+
+    found = _browsers.chromium()
+    if not found:
+        pytest.skip("no Chromium here")
+    with sync_playwright() as driver:
+        launched = driver.chromium.launch(executable_path=str(found), args=QUIET)
+        yield launched
+        launched.close()

@@ -12,6 +12,9 @@ from modeldyno.core.types import Precision, Provenance, Status
 from modeldyno.measure import passport
 from modeldyno.models import ARCHITECTURES
 from modeldyno.platforms import PLATFORMS
+from modeldyno.reports.formats import FORMATS
+from modeldyno.reports.sections import SECTIONS
+from modeldyno.reports.template import Part, kinds
 from modeldyno.runner.suite import Block
 from modeldyno.runtimes import RUNTIMES
 
@@ -43,6 +46,12 @@ def test_every_passport_check_is_documented() -> None:
     assert names
     text = (DOCS / "measuring.md").read_text()
     assert [name for name in names if name not in text] == []
+
+
+def test_every_kind_section_and_format_of_a_report_is_documented() -> None:
+    text = (DOCS / "reports.md").read_text()
+    names = [*kinds(None), *SECTIONS.names(), *FORMATS.names(), *Part.model_fields]
+    assert [name for name in names if not re.search(rf"`{name}[` ]", text)] == []
 
 
 @pytest.mark.parametrize("page", MARKDOWN, ids=lambda path: path.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,7 +14,7 @@ from modeldyno.analysis.ratio import Ratio, ratio_of_records
 from modeldyno.analysis.verdict import Change, judge, margin_of, word
 from modeldyno.core.errors import UnknownName
 from modeldyno.core.metrics import Direction, metric
-from modeldyno.core.types import Host, Record, Status
+from modeldyno.core.types import Case, Host, Record, Status
 
 Pair = tuple[Record, Record]
 """The baseline and what is held against it."""
@@ -101,10 +102,11 @@ def pair_up(records: Iterable[Record], by: By, name: str, baseline: str | None =
 
 
 def _newest(records: Iterable[Record], by: By) -> list[Record]:
-    """The newest record of each series and device slot, of each run where runs are compared; oldest first."""
-    newest: dict[tuple[str, int, str], Record] = {}
+    """The newest record of each series, device slot and provenance, of each run where that is asked; oldest first."""
+    newest: dict[tuple[str, ...], Record] = {}
     for record in sorted(records, key=lambda record: (record.started_at, record.record_id)):
-        newest[record.series_id, record.case.index, record.run_id if by is By.RUN else ""] = record
+        run = record.run_id if by is By.RUN else ""
+        newest[record.series_id, str(record.case.index), record.provenance.value, run] = record
     return sorted(newest.values(), key=lambda record: (record.started_at, record.record_id))
 
 
@@ -226,3 +228,41 @@ def _without_chance_finds(found: Sequence[Comparison]) -> tuple[Comparison, ...]
         else one
         for place, one in enumerate(found)
     )
+
+
+def verdict_text(one: Comparison) -> str:
+    """The verdict with its size: `2.5x faster`."""
+    if one.gain is None or one.change not in (Change.BETTER, Change.WORSE):
+        return one.verdict
+    return f"{max(one.gain, 1 / one.gain):.3g}x {one.verdict}"
+
+
+def several_devices(pairs: Iterable[Pair]) -> frozenset[str]:
+    """Platforms of which more than one kind of device takes part, so that each has to be named."""
+    devices = {(record.case.platform, record.device.name) for pair in pairs for record in pair if record.device}
+    counted = Counter(platform for platform, _ in devices)
+    return frozenset(platform for platform, count in counted.items() if count > 1)
+
+
+def side_text(record: Record, by: By, named: frozenset[str]) -> str:
+    """On which side a record stands, as people say it."""
+    if by is By.PLATFORM:
+        device = f" ({record.device.name})" if record.device and record.case.platform in named else ""
+        return f"{record.case.platform} {record.case.runtime}{device}"
+    return f"batch {record.case.batch}" if by is By.BATCH else side(record, by)
+
+
+def work_text(case: Case, by: By) -> str:
+    """What both records have in common."""
+    parts = {
+        By.MODEL: case.model,
+        By.PLATFORM: case.platform,
+        By.RUNTIME: case.runtime,
+        By.PRECISION: case.precision,
+        By.BATCH: f"batch {case.batch}",
+    }
+    left_out = {by, By.RUNTIME} if by is By.PLATFORM else {by}
+    shape = [] if by is By.MODEL else [f"{axis} {size}" for axis, size in case.shape.items()]
+    options = [f"{name}={value}" for name, value in case.options.items()]
+    workload = [] if case.workload == "inference" else [case.workload]
+    return " · ".join([*workload, *(text for part, text in parts.items() if part not in left_out), *shape, *options])

@@ -11,10 +11,10 @@ from statistics import median
 
 from modeldyno.analysis.verdict import Change, word
 from modeldyno.ci.github import GitHub, Posted
-from modeldyno.ci.markdown import block, code, details, heading, one_line, percent, row
 from modeldyno.ci.report import CaseVerdict, GateReport, GateVerdict
 from modeldyno.core.errors import InputError
 from modeldyno.core.metrics import METRICS, format_value
+from modeldyno.reports.markdown import block, code, details, heading, one_line, percent, row
 
 LONGEST = 65_536
 """Characters that GitHub takes in a comment or an issue."""

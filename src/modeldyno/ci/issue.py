@@ -10,12 +10,12 @@ from pydantic import ValidationError
 from modeldyno.analysis.verdict import Change, judge
 from modeldyno.ci.comment import COLUMNS, how_sure, put, verdict_row
 from modeldyno.ci.github import GitHub, Posted
-from modeldyno.ci.markdown import block, code, heading, one_line
 from modeldyno.ci.report import CaseVerdict, Finite, GateReport, Share
 from modeldyno.core.identity import digest
 from modeldyno.core.metrics import METRICS, Direction
 from modeldyno.core.types import Frozen
 from modeldyno.measure.statistics import Interval
+from modeldyno.reports.markdown import block, code, heading, one_line
 
 LABELS = ("performance", "regression")
 LATEST = "<!-- modeldyno:latest -->"

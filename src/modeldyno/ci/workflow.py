@@ -40,10 +40,16 @@ class Workflow:
             "SUITE": json.dumps(self.suite),
             "INSTALL": json.dumps(self.install),
             "BARE": json.dumps(re.sub(r"\[[^\]]*\]", "", self.install)),
+            "REPORT": json.dumps(_with_extra(self.install, "report")),
             "RUNNER": self.runner,
             "FILE": f".github/workflows/{self.name}",
         }
         return re.sub(r"@([A-Z]+)@", lambda found: values[found[1]], text)
+
+
+def _with_extra(requirement: str, extra: str) -> str:
+    """The same package with this extra in place of its own: `.[cpu]` as `.[report]`."""
+    return re.sub(r"^([\w./:+-]+)(\[[^\]]*\])?", rf"\1[{extra}]", requirement)
 
 
 def _fits(option: str, value: str, pattern: str, wanted: str) -> None:

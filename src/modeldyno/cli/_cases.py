@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from modeldyno.cli._options import comma_list
+from modeldyno.cli._options import Command, bundle
+from modeldyno.core.spoken import comma_list
 
 if TYPE_CHECKING:
     from modeldyno.runner.suite import Suite
@@ -18,53 +20,57 @@ Targets = Annotated[
         metavar="MODEL... | SUITE.yaml", help="Models, or one suite file; `hardware` for the device's own peaks."
     ),
 ]
-OnCases = Annotated[str, typer.Option("--on", help="Platforms or devices: cpu,cuda:0; auto = all found here.")]
-RuntimeCases = Annotated[str, typer.Option("--runtime", help="Runtimes; auto = the platform's first, all = each.")]
-WorkloadCases = Annotated[str, typer.Option("--workload", help="Kinds of benchmark.")]
-PrecisionCases = Annotated[str, typer.Option("--precision", help="fp32, bf16, fp16, int8.")]
-BatchCases = Annotated[str, typer.Option("--batch", help="Batch sizes.")]
-SeqCases = Annotated[str | None, typer.Option("--seq", help="Sequence lengths, for models that have one.")]
-ShapeCases = Annotated[list[str] | None, typer.Option("--shape", help="Sizes of other axes: --shape decoder_seq=8,16.")]
-OptionCases = Annotated[list[str] | None, typer.Option("--option", help="Case options: --option threads=1,2.")]
-WeightsCases = Annotated[str, typer.Option("--weights", help="auto, random or pretrained.")]
 TimeoutOption = Annotated[float, typer.Option("--timeout", min=1, help="Seconds a case may take.")]
 
 SUITE_ENDINGS = {".yaml", ".yml", ".toml"}
-_UNSET = {
-    "on": "auto",
-    "runtime": "auto",
-    "workload": "inference",
-    "precision": "fp32",
-    "batch": "1",
-    "shape": {},
-    "weights": "auto",
-    "options": {},
+
+
+@dataclass(frozen=True)
+class CaseWords:
+    """What the options that name cases say, in the user's words."""
+
+    on: str = "auto"
+    runtime: str = "auto"
+    workload: str = "inference"
+    precision: str = "fp32"
+    batch: str = "1"
+    seq: str | None = None
+    shape: list[str] | None = None
+    option: list[str] | None = None
+    weights: str = "auto"
+
+    def block(self) -> dict[str, Any]:
+        """As a block of a suite, but for its models."""
+        plain = ("on", "runtime", "workload", "precision", "batch", "weights")
+        options = {name: _scalars(value) for name, value in _pairs(self.option, "--option").items()}
+        return {name: getattr(self, name) for name in plain} | {
+            "shape": _axes(self.seq, self.shape),
+            "options": options,
+        }
+
+
+_HELP = {
+    "on": "Platforms or devices: cpu,cuda:0; auto = all found here.",
+    "runtime": "Runtimes; auto = the platform's first, all = each.",
+    "workload": "Kinds of benchmark.",
+    "precision": "fp32, bf16, fp16, int8.",
+    "batch": "Batch sizes.",
+    "seq": "Sequence lengths, for models that have one.",
+    "shape": "Sizes of other axes: --shape decoder_seq=8,16.",
+    "option": "Case options: --option threads=1,2.",
+    "weights": "auto, random or pretrained.",
 }
-"""The options that say which cases to run, as they are when nobody gave them."""
 
 
-def case_block(
-    on: str,
-    runtime: str,
-    workload: str,
-    precision: str,
-    batch: str,
-    seq: str | None,
-    shape: list[str] | None,
-    option: list[str] | None,
-    weights: str,
-) -> dict[str, Any]:
-    """The options as a block of a suite, but for its models."""
-    return {
-        "on": on,
-        "runtime": runtime,
-        "workload": workload,
-        "precision": precision,
-        "batch": batch,
-        "shape": _axes(seq, shape),
-        "weights": weights,
-        "options": {name: _scalars(value) for name, value in _pairs(option, "--option").items()},
+def naming_cases(command: Command) -> Command:
+    """Gives a command the options that name cases, as its parameter `words`."""
+    kinds = get_type_hints(CaseWords)
+    usual = {field.name: field.default for field in fields(CaseWords)}
+    options = {
+        name: (Annotated[kinds[name], typer.Option(f"--{name}", help=text)], usual[name])
+        for name, text in _HELP.items()
     }
+    return bundle("words", options, CaseWords)(command)
 
 
 def _axes(seq: str | None, shape: list[str] | None) -> dict[str, str]:
@@ -104,7 +110,7 @@ def _scalar(text: str) -> str | int | float | bool:
     return text
 
 
-def case_suite(targets: list[str] | None, block: dict[str, Any]) -> Suite:
+def case_suite(targets: list[str] | None, words: CaseWords) -> Suite:
     """The suite of the file, or one made of the options."""
     from pydantic import ValidationError
 
@@ -114,11 +120,12 @@ def case_suite(targets: list[str] | None, block: dict[str, Any]) -> Suite:
     if not targets:
         raise InputError("Name a model or a suite file; dyno models lists the models.")
     if len(targets) == 1 and _is_suite(Path(targets[0])):
-        if beside := [name for name, value in block.items() if value != _UNSET[name]]:
+        usual = CaseWords().block()
+        if beside := [name for name, value in words.block().items() if value != usual[name]]:
             raise InputError(f"A suite says all about its cases; put {', '.join(beside)} into {targets[0]}.")
         return read_suite(Path(targets[0]))
     try:
-        return Suite(name="", blocks=(Block.model_validate({**block, "model": targets}),))
+        return Suite(name="", blocks=(Block.model_validate({**words.block(), "model": targets}),))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))

@@ -2,80 +2,53 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from modeldyno.cli._options import comma_list
+from modeldyno.cli._options import Command, bundle
+from modeldyno.core.spoken import FILTERS
 
 if TYPE_CHECKING:
     from modeldyno.store.query import Filter
 
-ModelOption = Annotated[str | None, typer.Option("--model", help="Only these models.")]
-OnOption = Annotated[str | None, typer.Option("--on", help="Only these platforms.")]
-FamilyOption = Annotated[str | None, typer.Option("--family", help="Only these model families.")]
-RuntimeOption = Annotated[str | None, typer.Option("--runtime", help="Only these runtimes.")]
-PrecisionOption = Annotated[str | None, typer.Option("--precision", help="Only these precisions.")]
-BatchOption = Annotated[str | None, typer.Option("--batch", help="Only these batch sizes.")]
-WorkloadOption = Annotated[str | None, typer.Option("--workload", help="Only these workloads.")]
-StatusOption = Annotated[str | None, typer.Option("--status", help="Only ok, skipped, failed, invalid.")]
-ProvenanceOption = Annotated[
-    str | None, typer.Option("--provenance", help="Only measured, imported, predicted, simulated.")
-]
-SinceOption = Annotated[str | None, typer.Option("--since", help="Only from this moment on: 2026-11-15, or 7d ago.")]
-UntilOption = Annotated[str | None, typer.Option("--until", help="Only before this moment.")]
 
-E = TypeVar("E", bound=StrEnum)
+@dataclass(frozen=True)
+class Choice:
+    """What the options that choose records say, in the user's words."""
 
+    words: Mapping[str, str] = field(default_factory=dict)
 
-def make_filter(
-    run_id: tuple[str, ...] = (),
-    model: str | None = None,
-    on: str | None = None,
-    family: str | None = None,
-    runtime: str | None = None,
-    precision: str | None = None,
-    batch: str | None = None,
-    workload: str | None = None,
-    status: str | None = None,
-    provenance: str | None = None,
-    since: str | None = None,
-    until: str | None = None,
-) -> Filter:
-    """What the options choose; a word that is none of the known ones is an error that lists them."""
-    from modeldyno.cli._time import moment
-    from modeldyno.core.types import Provenance, Status
-    from modeldyno.store.query import Filter
+    @classmethod
+    def of(cls, **given: str | None) -> Choice:
+        return cls({name: text for name, text in given.items() if text is not None})
 
-    return Filter(
-        run_id=run_id,
-        model=tuple(comma_list(model)),
-        platform=tuple(comma_list(on)),
-        family=tuple(comma_list(family)),
-        runtime=tuple(comma_list(runtime)),
-        precision=tuple(comma_list(precision)),
-        batch=tuple(_whole(text) for text in comma_list(batch)),
-        workload=tuple(comma_list(workload)),
-        status=tuple(_one_of(Status, "status", name) for name in comma_list(status)),
-        provenance=tuple(_one_of(Provenance, "provenance", name) for name in comma_list(provenance)),
-        since=moment(since),
-        until=moment(until),
-    )
+    def but(self, **other: str | None) -> Choice:
+        """The same with other words for these; None takes one away."""
+        return Choice.of(**{**self.words, **other})
+
+    def filter(self, run_id: tuple[str, ...] = ()) -> Filter:
+        from modeldyno.store.words import filter_of
+
+        return filter_of(self.words, run_id)
+
+    def real(self) -> Filter:
+        """Measured or imported, unless the user says otherwise."""
+        from modeldyno.store.words import real
+
+        return real(self.filter())
+
+    def real_and_ok(self) -> Filter:
+        """Of these the ok ones."""
+        from modeldyno.core.types import Status
+
+        return replace(self.real(), status=(Status.OK,))
 
 
-def _one_of(kind: type[E], word: str, name: str) -> E:
-    from modeldyno.core.errors import UnknownName
-
-    try:
-        return kind(name)
-    except ValueError:
-        raise UnknownName(word, name, list(kind)) from None
-
-
-def _whole(text: str) -> int:
-    from modeldyno.core.errors import InputError
-
-    if not text.isdecimal():
-        raise InputError(f"--batch {text} is no batch size; write whole numbers like --batch 1,8.")
-    return int(text)
+def choosing(*without: str) -> Callable[[Command], Command]:
+    """Gives a command the options that choose records, as its parameter `choice`; but for those it has no use for."""
+    names = [name for name in FILTERS if name not in without]
+    options = {name: (Annotated[str | None, typer.Option(f"--{name}", help=FILTERS[name])], None) for name in names}
+    return bundle("choice", options, Choice.of)

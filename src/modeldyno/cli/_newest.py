@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from modeldyno.store.query import Filter
     from modeldyno.store.store import Store
 
-REAL = "measured,imported"
-"""The provenances that take part unless the user says otherwise."""
 LimitOption = Annotated[int, typer.Option("--limit", min=0, help="Look at so many series, the newest; 0 for all.")]
 
 

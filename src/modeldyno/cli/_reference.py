@@ -55,7 +55,16 @@ def schema_page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-PAGES = {"cli.md": cli_page, "metrics.md": metrics_page, "schema.md": schema_page}
+def report_schema() -> str:
+    """What `dyno report --format json` writes, as JSON Schema."""
+    import json
+
+    from modeldyno.reports.document import Document
+
+    return json.dumps(Document.model_json_schema(), indent=2) + "\n"
+
+
+PAGES = {"cli.md": cli_page, "metrics.md": metrics_page, "schema.md": schema_page, "report.schema.json": report_schema}
 
 
 def _commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:

@@ -97,13 +97,8 @@ def _case_cells(case: Case, device: str = "") -> list[str]:
         case.runtime,
         case.precision,
         str(case.batch),
-        shape_text(case),
+        case.sizes,
     ]
-
-
-def shape_text(case: Case) -> str:
-    """Sizes and options: what else tells cases apart."""
-    return " ".join([_axes(case), *_options(case)]).strip()
 
 
 def _axes(case: Case) -> str:

@@ -4,38 +4,27 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modeldyno.cli._filters import (
-    BatchOption,
-    FamilyOption,
-    ModelOption,
-    OnOption,
-    PrecisionOption,
-    ProvenanceOption,
-    RuntimeOption,
-    SinceOption,
-    UntilOption,
-    WorkloadOption,
-    make_filter,
-)
-from modeldyno.cli._newest import REAL, LimitOption, newest_records
-from modeldyno.cli._options import JsonOption, StoreOption, comma_list
+from modeldyno.cli._filters import Choice, choosing
+from modeldyno.cli._newest import LimitOption, newest_records
+from modeldyno.cli._options import JsonOption, StoreOption
 from modeldyno.cli._print import print_json, print_line, print_note, print_table
 from modeldyno.cli._store import open_store
+from modeldyno.core.spoken import comma_list
 
 if TYPE_CHECKING:
     from modeldyno.analysis.comparable import By
     from modeldyno.analysis.compare import Comparison, Pairing
-    from modeldyno.core.types import Case, Record
+    from modeldyno.core.types import Record
     from modeldyno.store.query import Filter
     from modeldyno.store.store import Store
 
 
+@choosing("status")
 def compare(
     two: Annotated[
         list[str] | None,
@@ -51,16 +40,7 @@ def compare(
     margin: Annotated[
         str | None, typer.Option(help="Smallest change that counts: 0.05, or latency_ms=0.05,memory_peak_mb=0.02.")
     ] = None,
-    model: ModelOption = None,
-    on: OnOption = None,
-    family: FamilyOption = None,
-    runtime: RuntimeOption = None,
-    precision: PrecisionOption = None,
-    batch: BatchOption = None,
-    workload: WorkloadOption = None,
-    provenance: ProvenanceOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
+    choice: Choice = Choice(),
     limit: LimitOption = 5000,
     json: JsonOption = False,
     store: StoreOption = None,
@@ -75,9 +55,7 @@ def compare(
     opened = open_store(store)
     names = _metrics(metric) or [default_metric(question)]
     margins = _margins(margin, names)
-    chosen = make_filter(
-        (), model, on, family, runtime, precision, batch, workload, "ok", provenance or REAL, since, until
-    )
+    chosen = choice.real_and_ok()
     hosts = hosts_of_runs(opened)
     if two:
         pairing = _two(opened, two, chosen, hosts)
@@ -215,19 +193,19 @@ def _record_document(record: Record, name: str | None = None) -> dict[str, Any]:
 
 
 def _print(comparisons: Sequence[Comparison], pairing: Pairing, by: By) -> None:
+    from modeldyno.analysis.compare import several_devices, side_text, verdict_text, work_text
     from modeldyno.cli._tables import metric_text, new_table
 
     if not comparisons:
         print_line(f"Nothing to compare: no two records that match differ in their {by.value}.")
     footnotes: dict[str, int] = {}
-    devices = {(r.case.platform, r.device.name) for pair in pairing.pairs for r in pair if r.device}
-    named = {platform for platform, count in Counter(platform for platform, _ in devices).items() if count > 1}
+    named = several_devices(pairing.pairs)
     table = new_table("Compared", ["case", "metric", "baseline", "compared", "ratio", "verdict", "notes"])
     for one in comparisons:
         said = [str(footnotes.setdefault(text, len(footnotes) + 1)) for text in (*one.refused, *one.labels)]
-        values = (f"{_side(record, by, named)}: {metric_text(record, one.metric)}" for record in (one.old, one.new))
+        values = (f"{side_text(record, by, named)}: {metric_text(record, one.metric)}" for record in (one.old, one.new))
         table.add_row(
-            _work(one.new.case, by), one.metric, *values, _ratio_text(one), _verdict_text(one), " ".join(said)
+            work_text(one.new.case, by), one.metric, *values, _ratio_text(one), verdict_text(one), " ".join(said)
         )
     if comparisons:
         print_table(table)
@@ -242,39 +220,3 @@ def _ratio_text(one: Comparison) -> str:
         return "-"
     bounds = one.ratio.interval
     return f"{one.ratio.value:.4g}" + (f" [{bounds.low:.4g}, {bounds.high:.4g}]" if bounds else "")
-
-
-def _verdict_text(one: Comparison) -> str:
-    from modeldyno.analysis.verdict import Change
-
-    if one.gain is None or one.change not in (Change.BETTER, Change.WORSE):
-        return one.verdict
-    return f"{max(one.gain, 1 / one.gain):.3g}x {one.verdict}"
-
-
-def _side(record: Record, by: By, named: set[str]) -> str:
-    from modeldyno.analysis.comparable import By
-    from modeldyno.analysis.compare import side
-
-    if by is By.PLATFORM:
-        device = f" ({record.device.name})" if record.device and record.case.platform in named else ""
-        return f"{record.case.platform} {record.case.runtime}{device}"
-    return f"batch {record.case.batch}" if by is By.BATCH else side(record, by)
-
-
-def _work(case: Case, by: By) -> str:
-    """What both records have in common."""
-    from modeldyno.analysis.comparable import By
-
-    parts = {
-        By.MODEL: case.model,
-        By.PLATFORM: case.platform,
-        By.RUNTIME: case.runtime,
-        By.PRECISION: case.precision,
-        By.BATCH: f"batch {case.batch}",
-    }
-    left_out = {by, By.RUNTIME} if by is By.PLATFORM else {by}
-    shape = [] if by is By.MODEL else [f"{axis} {size}" for axis, size in case.shape.items()]
-    options = [f"{name}={value}" for name, value in case.options.items()]
-    workload = [] if case.workload == "inference" else [case.workload]
-    return " · ".join([*workload, *(text for part, text in parts.items() if part not in left_out), *shape, *options])

@@ -6,39 +6,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modeldyno.cli._filters import (
-    FamilyOption,
-    ModelOption,
-    OnOption,
-    PrecisionOption,
-    RuntimeOption,
-    SinceOption,
-    UntilOption,
-    WorkloadOption,
-    make_filter,
-)
-from modeldyno.cli._newest import REAL
-from modeldyno.cli._options import JsonOption, StoreOption, comma_list
+from modeldyno.cli._filters import Choice, choosing
+from modeldyno.cli._options import JsonOption, StoreOption
 from modeldyno.cli._print import print_json, print_line, print_table
 from modeldyno.cli._store import open_store
+from modeldyno.core.spoken import comma_list
 
 if TYPE_CHECKING:
     from modeldyno.analysis.compatibility import Cell, Matrix, Way
     from modeldyno.store.outcomes import Try
 
 _UNTRIED = "-"
-_MOST_ADVICE = 3
 
 
+@choosing("batch", "status", "provenance")
 def compatibility(
-    model: ModelOption = None,
-    on: OnOption = None,
-    family: FamilyOption = None,
-    runtime: RuntimeOption = None,
-    precision: PrecisionOption = None,
-    workload: WorkloadOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
+    choice: Choice = Choice(),
     markdown: Annotated[bool, typer.Option("--markdown", help="As Markdown, for a page or a comment.")] = False,
     json: JsonOption = False,
     store: StoreOption = None,
@@ -48,8 +31,7 @@ def compatibility(
     from modeldyno.store.outcomes import read_tries
 
     opened = open_store(store)
-    chosen = make_filter((), model, None, family, runtime, precision, None, workload, None, REAL, since, until)
-    made = _on(matrix(read_tries(opened, chosen)), on)
+    made = _on(matrix(read_tries(opened, choice.but(on=None).real())), choice.words.get("on"))
     if json:
         cells = [_document(cell) for cell in made.cells]
         print_json({"models": list(made.models), "platforms": list(made.platforms), "cells": cells})
@@ -122,7 +104,7 @@ def _print(made: Matrix) -> None:
 
 
 def _print_markdown(made: Matrix) -> None:
-    from modeldyno.ci.markdown import code, heading, row
+    from modeldyno.reports.markdown import code, heading, row
 
     lines = heading(["model", *map(code, made.platforms)])
     lines += [row([code(model), *statuses]) for model, statuses in _rows(made)]
@@ -139,44 +121,6 @@ def _rows(made: Matrix) -> list[tuple[str, list[str]]]:
 
 
 def _problems(made: Matrix) -> list[tuple[str, str, str, str, str]]:
-    """What does not work or only partly; ways that fail for the same reason stand together."""
-    from modeldyno.core.types import Status
+    from modeldyno.analysis.advice import problems
 
-    found: dict[tuple[str, str, str, str, str], list[str]] = {}
-    for cell in made.cells:
-        for way in cell.ways:
-            bad = way.partly[0] if way.partly else way.decisive
-            if bad.status is not Status.OK:
-                status = f"partly {bad.status.value}" if way.partly else bad.status.value
-                key = (cell.model, cell.platform, status, _why(bad), _advice(way))
-                found.setdefault(key, []).append(_words(_how(bad), _sizes(bad) if way.partly else ""))
-    return [
-        (model, _words(platform, ", ".join(filter(None, ways))), status, why, advice)
-        for (model, platform, status, why, advice), ways in found.items()
-    ]
-
-
-def _why(one: Try) -> str:
-    """On one line."""
-    return "; ".join(" ".join(text.split()) for text in (one.reason, one.remedy) if text) or "no reason given"
-
-
-def _advice(way: Way) -> str:
-    if way.partly:
-        worked, other = _sizes(way.decisive), "other options" if way.decisive.workload else "another test"
-        return f"{worked if worked != _sizes(way.partly[0]) else other}, which worked"
-    asked = _sizes(way.decisive)
-    ways = [_words(one.platform, _how(one), _sizes(one) if _sizes(one) != asked else "") for one in way.instead]
-    return ", ".join(ways[:_MOST_ADVICE]) or "nothing that worked is known"
-
-
-def _how(one: Try) -> str:
-    return _words("" if one.workload == "inference" else one.workload, one.runtime, one.precision)
-
-
-def _sizes(one: Try) -> str:
-    return _words(f"batch {one.batch}" if one.batch else "", *(f"{axis} {size}" for axis, size in one.shape.items()))
-
-
-def _words(*parts: str | None) -> str:
-    return " ".join(filter(None, parts))
+    return [(one.model, one.on, one.status, one.why, one.instead) for one in problems(made)]

@@ -21,7 +21,7 @@ def detect(
     store: StoreOption = None,  # noqa: ARG001 - every command takes it
 ) -> None:
     """Show the platforms and devices here; for each absent one why, and what to install."""
-    from modeldyno.cli._options import comma_list
+    from modeldyno.core.spoken import comma_list
     from modeldyno.platforms import PLATFORMS
 
     probes = [PLATFORMS.get(name).probe() for name in comma_list(platform) or PLATFORMS.names()]

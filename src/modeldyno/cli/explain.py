@@ -8,20 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modeldyno.cli._filters import (
-    BatchOption,
-    FamilyOption,
-    ModelOption,
-    OnOption,
-    PrecisionOption,
-    ProvenanceOption,
-    RuntimeOption,
-    SinceOption,
-    UntilOption,
-    WorkloadOption,
-    make_filter,
-)
-from modeldyno.cli._newest import REAL
+from modeldyno.cli._filters import Choice, choosing
 from modeldyno.cli._options import JsonOption, StoreOption
 from modeldyno.cli._print import print_json, print_line, print_table
 from modeldyno.cli._store import open_store
@@ -37,30 +24,19 @@ if TYPE_CHECKING:
 TOP = 8
 
 
+@choosing("status")
 def explain(
     what: Annotated[
         str | None,
         typer.Argument(metavar="[RECORD|RUN]", help="A record's or run's id or its beginning, or `latest`."),
     ] = None,
-    model: ModelOption = None,
-    on: OnOption = None,
-    family: FamilyOption = None,
-    runtime: RuntimeOption = None,
-    precision: PrecisionOption = None,
-    batch: BatchOption = None,
-    workload: WorkloadOption = None,
-    provenance: ProvenanceOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
+    choice: Choice = Choice(),
     json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Explain a record, the records of a run, or the newest: percent of roofline, the bound, and what usually helps."""
     opened = open_store(store)
-    chosen = make_filter(
-        (), model, on, family, runtime, precision, batch, workload, "ok", provenance or REAL, since, until
-    )
-    found = _find(opened, what, chosen)
+    found = _find(opened, what, choice.real_and_ok())
     hardware = _hardware(opened, found)
     answers = [_explained(record, hardware) for record in found]
     if json:
@@ -253,9 +229,7 @@ def _peak_text(ceiling: Ceiling) -> str:
 
 
 def _probe_text(peak: Peak) -> str:
-    from modeldyno.cli._tables import shape_text
-
-    return f"{peak.record.case.model} {shape_text(peak.record.case)}"
+    return f"{peak.record.case.model} {peak.record.case.sizes}"
 
 
 def _profile_table(record: Record) -> Table:

@@ -4,28 +4,15 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from modeldyno.cli._cases import (
-    BatchCases,
-    OnCases,
-    OptionCases,
-    PrecisionCases,
-    RuntimeCases,
-    SeqCases,
-    ShapeCases,
-    Targets,
-    TimeoutOption,
-    WeightsCases,
-    WorkloadCases,
-    case_block,
-    case_suite,
-)
-from modeldyno.cli._options import JsonOption, StoreOption, comma_list
+from modeldyno.cli._cases import CaseWords, Targets, TimeoutOption, case_suite, naming_cases
+from modeldyno.cli._options import JsonOption, StoreOption
 from modeldyno.cli._print import print_line, print_note, print_table
 from modeldyno.cli._store import open_store
+from modeldyno.core.spoken import comma_list
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -40,6 +27,7 @@ if TYPE_CHECKING:
 _SIDE = "commit=SHA, python=PATH of an installation, suite=FILE; several with commas. Left out: as it is here."
 
 
+@naming_cases
 def gate(
     targets: Targets = None,
     a: Annotated[list[str] | None, typer.Option("--a", metavar="KIND=VALUE", help=f"The old side: {_SIDE}")] = None,
@@ -56,15 +44,7 @@ def gate(
     rounds: Annotated[int, typer.Option(min=1, help="Turns of each side in a block of fresh processes.")] = 32,
     turn: Annotated[float, typer.Option(min=0.001, help="Seconds of a turn, of three steps at least.")] = 0.025,
     budget: Annotated[float, typer.Option(min=1, help="Seconds after which no further block begins.")] = 1800.0,
-    on: OnCases = "auto",
-    runtime: RuntimeCases = "auto",
-    workload: WorkloadCases = "inference",
-    precision: PrecisionCases = "fp32",
-    batch: BatchCases = "1",
-    seq: SeqCases = None,
-    shape: ShapeCases = None,
-    option: OptionCases = None,
-    weights: WeightsCases = "auto",
+    words: CaseWords = CaseWords(),
     timeout: TimeoutOption = 900.0,
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep what was measured in the store, a run for each side.")
@@ -80,8 +60,7 @@ def gate(
     if history is not None:
         report = _against_history(history, terms, store, bool(targets or a or b or keep))
     else:
-        block = case_block(on, runtime, workload, precision, batch, seq, shape, option, weights)
-        report = _side_by_side(targets, block, a, b, terms, open_store(store) if keep else None)
+        report = _side_by_side(targets, words, a, b, terms, open_store(store) if keep else None)
     if json:
         print_line(report.model_dump_json(indent=2))
     else:
@@ -127,7 +106,7 @@ def _margins(text: str | None, names: tuple[str, ...]) -> dict[str, float]:
 
 def _side_by_side(
     targets: list[str] | None,
-    block: dict[str, Any],
+    words: CaseWords,
     a: list[str] | None,
     b: list[str] | None,
     terms: Terms,
@@ -145,8 +124,8 @@ def _side_by_side(
         )
     host, command = describe_host(), command_line()
     with ExitStack() as sides:
-        old = sides.enter_context(contender("a", a or (), lambda: case_suite(targets, block)))
-        new = sides.enter_context(contender("b", b or (), lambda: case_suite(targets, block)))
+        old = sides.enter_context(contender("a", a or (), lambda: case_suite(targets, words)))
+        new = sides.enter_context(contender("b", b or (), lambda: case_suite(targets, words)))
         if targets and old.own_suite and new.own_suite:
             raise InputError(f"Both sides have a suite of their own; leave out {' '.join(targets)}.")
         judged = Gate(old, new, terms)

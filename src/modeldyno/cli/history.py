@@ -6,19 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modeldyno.cli._filters import (
-    BatchOption,
-    FamilyOption,
-    ModelOption,
-    OnOption,
-    PrecisionOption,
-    ProvenanceOption,
-    RuntimeOption,
-    SinceOption,
-    UntilOption,
-    WorkloadOption,
-    make_filter,
-)
+from modeldyno.cli._filters import Choice, choosing
 from modeldyno.cli._options import JsonOption, StoreOption
 from modeldyno.cli._print import print_json, print_line, print_note, print_table
 from modeldyno.cli._store import open_store
@@ -28,26 +16,15 @@ if TYPE_CHECKING:
 
     from modeldyno.analysis.history import History, Step
     from modeldyno.measure.statistics import Interval
-    from modeldyno.store.points import Point
 
 FEWEST = 6
 """Points of two levels, without which no change can be seen."""
-COMMIT = 10
-"""Characters of a commit that people read."""
 
 
+@choosing("status")
 def history(
-    model: Annotated[str | None, typer.Argument(help="Only these models; none for all.")] = None,
-    models: ModelOption = None,
-    on: OnOption = None,
-    family: FamilyOption = None,
-    runtime: RuntimeOption = None,
-    precision: PrecisionOption = None,
-    batch: BatchOption = None,
-    workload: WorkloadOption = None,
-    provenance: ProvenanceOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
+    only: Annotated[str | None, typer.Argument(metavar="[MODEL]", help="Only these models; none for all.")] = None,
+    choice: Choice = Choice(),
     metric: Annotated[str, typer.Option(help="The metric to look at.")] = "latency_ms",
     margin: Annotated[
         float | None, typer.Option(min=0, max=1, help="The smallest share that matters (2 %, memory 1 %).")
@@ -62,8 +39,7 @@ def history(
     from modeldyno.store.points import read_series
 
     opened = open_store(store)
-    wanted = ",".join(part for part in (model, models) if part)
-    chosen = make_filter((), wanted, on, family, runtime, precision, batch, workload, None, provenance, since, until)
+    chosen = choice.but(model=",".join(filter(None, (only, choice.words.get("model"))))).filter()
     made_up = bool({Provenance.SIMULATED, Provenance.PREDICTED} & set(chosen.provenance))
     found = analyse(read_series(opened, chosen, metric), metric, made_up, margin)
     counted = sorted((one for one in found if one.points), key=_order)
@@ -149,15 +125,14 @@ def _label(one: History) -> str:
 
 
 def _step_cells(step: Step, metric: str) -> tuple[str, str, str, str]:
-    return f"{step.after.started_at:%Y-%m-%d %H:%M}", _commit(step.after), _ratio(step.ratio), _verdict(step, metric)
+    from modeldyno.analysis.told import commit_of, ratio_text
 
-
-def _commit(point: Point) -> str:
-    return (point.commit or "-")[:COMMIT]
-
-
-def _ratio(ratio: Interval | None) -> str:
-    return "-" if ratio is None else f"{ratio.value:.3f} [{ratio.low:.3f}, {ratio.high:.3f}]"
+    return (
+        f"{step.after.started_at:%Y-%m-%d %H:%M}",
+        commit_of(step.after),
+        ratio_text(step.ratio),
+        _verdict(step, metric),
+    )
 
 
 def _verdict(step: Step, metric: str) -> str:
@@ -170,8 +145,10 @@ def _verdict(step: Step, metric: str) -> str:
 
 def _details(one: History, metric: str) -> list[str]:
     """A line for each change, in order of time."""
+    from modeldyno.analysis.told import host_names
+
     steps = sorted((*one.steps, *one.environments), key=lambda step: step.after.started_at)
-    names = _host_names(one)
+    names = host_names(one)
     lines = [_line(step, metric, names) for step in steps]
     if one.doubted:
         lines.append(f"  {one.doubted} more did not stand out among all series; look at this series alone to see it")
@@ -180,44 +157,28 @@ def _details(one: History, metric: str) -> list[str]:
 
 def _odd_hosts(counted: list[History]) -> list[str]:
     """Hosts that differ from equal ones, a line for each series."""
+    from modeldyno.analysis.told import host_names, ratio_text
+
     lines = [
-        f"  {_host_names(one)[host]} is at {_ratio(ratio)}: {_label(one)}"
+        f"  {host_names(one)[host]} is at {ratio_text(ratio)}: {_label(one)}"
         for one in counted
         for host, ratio in one.odd_hosts.items()
     ]
     return ["Hosts that differ from equal ones at the same commits:", *lines] if lines else []
 
 
-def _host_names(one: History) -> dict[str, str]:
-    """By id; the id is told too, for names repeat."""
-    return {
-        host.host_id: f"{host.hostname} ({host.host_id})" if host.hostname else host.host_id
-        for host in (point.host for point in one.points)
-    }
-
-
 def _line(step: Step, metric: str, names: dict[str, str]) -> str:
-    runs = f"between run {step.before.run_id} ({_commit(step.before)}) and {step.after.run_id} ({_commit(step.after)})"
-    text = f"  {step.after.started_at:%Y-%m-%d %H:%M}  {_verdict(step, metric)}, ratio {_ratio(step.ratio)}, {runs}"
+    from modeldyno.analysis.told import commit_of, ratio_text, suspicion_text
+
+    before, after = (f"{point.run_id} ({commit_of(point)})" for point in (step.before, step.after))
+    runs = f"between run {before} and {after}"
+    text = f"  {step.after.started_at:%Y-%m-%d %H:%M}  {_verdict(step, metric)}, ratio {ratio_text(step.ratio)}, {runs}"
     if step.p_value is not None:
         text += f", p {step.p_value:.1g}"
     if step.environment:
         text += f": {', '.join(step.environment)}"
-    return text + _suspicion(step, names)
-
-
-def _suspicion(step: Step, names: dict[str, str]) -> str:
-    from modeldyno.analysis.hosts import Suspect
-
-    if step.suspicion is None:
-        return ""
-    hosts = ", ".join(names[host] for host in step.suspicion.hosts)
-    return {
-        Suspect.COMMIT: f"; the commit is the suspect: {hosts} all changed",
-        Suspect.HOST: f"; the host is the suspect: only {hosts} changed",
-        Suspect.NOT_COMMIT: "; no commit is new, so it is not the commit",
-        Suspect.UNKNOWN: "; the other hosts do not tell whether host or commit is behind it",
-    }[step.suspicion.what]
+    suspect = suspicion_text(step, names)
+    return f"{text}; {suspect}" if suspect else text
 
 
 def _document(one: History) -> dict[str, Any]:

@@ -7,21 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modeldyno.cli._cases import (
-    BatchCases,
-    OnCases,
-    OptionCases,
-    PrecisionCases,
-    RuntimeCases,
-    SeqCases,
-    ShapeCases,
-    Targets,
-    TimeoutOption,
-    WeightsCases,
-    WorkloadCases,
-    case_block,
-    case_suite,
-)
+from modeldyno.cli._cases import CaseWords, Targets, TimeoutOption, case_suite, naming_cases
 from modeldyno.cli._options import JsonOption, StoreOption
 from modeldyno.cli._store import open_store
 
@@ -32,17 +18,10 @@ if TYPE_CHECKING:
     from modeldyno.store.store import Store
 
 
+@naming_cases
 def run(
     targets: Targets = None,
-    on: OnCases = "auto",
-    runtime: RuntimeCases = "auto",
-    workload: WorkloadCases = "inference",
-    precision: PrecisionCases = "fp32",
-    batch: BatchCases = "1",
-    seq: SeqCases = None,
-    shape: ShapeCases = None,
-    option: OptionCases = None,
-    weights: WeightsCases = "auto",
+    words: CaseWords = CaseWords(),
     quick: Annotated[bool, typer.Option("--quick", help="One process, wider intervals, no energy.")] = False,
     publish: Annotated[bool, typer.Option("--publish", help="Five processes and a long cap.")] = False,
     processes: Annotated[int | None, typer.Option(min=1, help="Fresh processes per case.")] = None,
@@ -56,8 +35,7 @@ def run(
     store: StoreOption = None,
 ) -> None:
     """Measure models on the hardware here and keep every result."""
-    block = case_block(on, runtime, workload, precision, batch, seq, shape, option, weights)
-    suite = None if resume and not targets else case_suite(targets, block)
+    suite = None if resume and not targets else case_suite(targets, words)
     opened = open_store(store)
     job = _Job(opened, suite, _effort(quick, publish), _settings(processes, samples, energy), timeout, output, resume)
     if dry_run:

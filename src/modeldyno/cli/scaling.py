@@ -8,19 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modeldyno.cli._filters import (
-    BatchOption,
-    FamilyOption,
-    OnOption,
-    PrecisionOption,
-    ProvenanceOption,
-    RuntimeOption,
-    SinceOption,
-    UntilOption,
-    WorkloadOption,
-    make_filter,
-)
-from modeldyno.cli._newest import REAL, LimitOption, newest_records
+from modeldyno.cli._filters import Choice, choosing
+from modeldyno.cli._newest import LimitOption, newest_records
 from modeldyno.cli._options import JsonOption, StoreOption
 from modeldyno.cli._print import print_json, print_line, print_note, print_table
 from modeldyno.cli._store import open_store
@@ -32,21 +21,14 @@ if TYPE_CHECKING:
     from modeldyno.core.types import Record
 
 
+@choosing("status", "model")
 def scaling(
     models: Annotated[list[str] | None, typer.Argument(metavar="[MODEL]...", help="Only these models.")] = None,
     over: Annotated[str, typer.Option(help="What grows: batch, or an axis of the shape such as seq.")] = "batch",
     gain: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="The knee: doubling pays while it adds this share of throughput.")
     ] = 0.10,
-    on: OnOption = None,
-    family: FamilyOption = None,
-    runtime: RuntimeOption = None,
-    precision: PrecisionOption = None,
-    batch: BatchOption = None,
-    workload: WorkloadOption = None,
-    provenance: ProvenanceOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
+    choice: Choice = Choice(),
     limit: LimitOption = 5000,
     json: JsonOption = False,
     store: StoreOption = None,
@@ -55,10 +37,7 @@ def scaling(
     from modeldyno.analysis.scaling import curves, training_against_inference
 
     opened, names = open_store(store), ",".join(models or [])
-    chosen = make_filter(
-        (), names, on, family, runtime, precision, batch, workload, "ok", provenance or REAL, since, until
-    )
-    found = newest_records(opened, chosen, limit)
+    found = newest_records(opened, choice.but(model=names).real_and_ok(), limit)
     _check_axis(over, found)
     made, training = curves(found, over, gain), training_against_inference(found)
     if json:

@@ -6,23 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from modeldyno.cli._filters import (
-    BatchOption,
-    FamilyOption,
-    ModelOption,
-    OnOption,
-    PrecisionOption,
-    ProvenanceOption,
-    RuntimeOption,
-    SinceOption,
-    StatusOption,
-    UntilOption,
-    WorkloadOption,
-    make_filter,
-)
-from modeldyno.cli._options import JsonOption, StoreOption, comma_list
+from modeldyno.cli._filters import Choice, choosing
+from modeldyno.cli._options import JsonOption, StoreOption
 from modeldyno.cli._print import print_json, print_line, print_note, print_table
 from modeldyno.cli._store import open_store
+from modeldyno.core.spoken import comma_list
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -30,19 +18,10 @@ if TYPE_CHECKING:
     from modeldyno.core.types import Passport, Record
 
 
+@choosing()
 def show(
     run: Annotated[str, typer.Argument(help="A run's id or its beginning, `latest`, or `all` runs.")] = "latest",
-    model: ModelOption = None,
-    on: OnOption = None,
-    family: FamilyOption = None,
-    runtime: RuntimeOption = None,
-    precision: PrecisionOption = None,
-    batch: BatchOption = None,
-    workload: WorkloadOption = None,
-    status: StatusOption = None,
-    provenance: ProvenanceOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
+    choice: Choice = Choice(),
     metric: Annotated[str | None, typer.Option(help="Columns to show, e.g. latency_ms,energy_j.")] = None,
     limit: Annotated[int, typer.Option(min=0, help="At most so many, the newest; 0 for all.")] = 500,
     profile: Annotated[bool, typer.Option("--profile", help="Show kernels, operators or layers by time.")] = False,
@@ -57,10 +36,7 @@ def show(
 
     opened = open_store(store)
     run_id = () if run == "all" else (opened.find_run(run).run_id,)
-    chosen = make_filter(
-        run_id, model, on, family, runtime, precision, batch, workload, status, provenance, since, until
-    )
-    found = opened.records(chosen, None if json or not limit else limit + 1)
+    found = opened.records(choice.filter(run_id), None if json or not limit else limit + 1)
     records = found if json or not limit else found[-limit:]
     columns = _columns(comma_list(metric), records)
     if json:

@@ -162,6 +162,12 @@ class Case(Frozen):
             parts.insert(0, self.workload)
         return " · ".join(parts)
 
+    @property
+    def sizes(self) -> str:
+        """Shape and options: what else tells cases apart."""
+        axes = [f"{axis} {size}" for axis, size in self.shape.items()]
+        return " ".join([*axes, *(f"{name}={value}" for name, value in self.options.items())])
+
     def __hash__(self) -> int:
         return hash((self.key, self.index))
 

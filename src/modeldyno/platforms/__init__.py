@@ -9,3 +9,14 @@ PLATFORMS: Registry[Platform] = Registry(__name__, "platform")
 def baseline() -> str:
     """The platform that every host has, and that people mean by a speed-up."""
     return next(platform.name for platform in PLATFORMS.all() if getattr(platform, "baseline", False))
+
+
+UNKNOWN_COLOUR = "#9C8B6E"
+
+
+def colour(name: str) -> str:
+    """The colour of a platform in every chart: told apart by colour-blind readers, on white and on black.
+
+    Platforms of outside packages, and names that came with an import, share one unless they bring their own."""
+    known = PLATFORMS.get(name) if name in PLATFORMS.names() else None
+    return str(getattr(known, "colour", UNKNOWN_COLOUR))

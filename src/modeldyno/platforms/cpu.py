@@ -22,6 +22,7 @@ class CpuSession(HostCounters, HostSession):
 
 class CpuPlatform:
     name = "cpu"
+    colour = "#767676"
     baseline = True
     runtimes = ("torch", "torch-compile", "onnxruntime")
 

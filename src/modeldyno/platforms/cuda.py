@@ -81,6 +81,7 @@ class CudaSession(TorchGpuSession):
 
 class CudaPlatform:
     name = "cuda"
+    colour = "#1D612B"
     runtimes = ("torch", "torch-compile", "onnxruntime")
 
     def probe(self) -> Probe:

@@ -96,6 +96,7 @@ class MpsSession:
 
 class MpsPlatform:
     name = "mps"
+    colour = "#CEA6C2"
     runtimes = ("torch", "torch-compile")
 
     def probe(self) -> Probe:

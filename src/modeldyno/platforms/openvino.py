@@ -34,6 +34,7 @@ class OpenvinoProcessorSession(HostCounters, OpenvinoSession):
 
 class OpenvinoPlatform:
     name = "openvino"
+    colour = "#1B74DF"
     runtimes = ("openvino", "onnxruntime")
 
     def probe(self) -> Probe:

@@ -12,6 +12,7 @@ from modeldyno.platforms._probed_only import ProbedOnly
 
 class QnnPlatform(ProbedOnly):
     name = "qnn"
+    colour = "#F89F08"
     runtimes = ("onnxruntime",)
 
     def found_here(self) -> str:

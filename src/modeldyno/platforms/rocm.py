@@ -73,6 +73,7 @@ class RocmSession(TorchGpuSession):
 
 class RocmPlatform:
     name = "rocm"
+    colour = "#CF5D15"
     runtimes = ("torch", "torch-compile")
 
     def probe(self) -> Probe:

@@ -10,6 +10,7 @@ from modeldyno.platforms._probed_only import ProbedOnly
 
 class WebgpuPlatform(ProbedOnly):
     name = "webgpu"
+    colour = "#38BAFA"
     runtimes = ("ort-web",)
 
     def found_here(self) -> str:

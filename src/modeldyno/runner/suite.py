@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import functools
 import itertools
-import json
-import re
-import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
 from pydantic import BeforeValidator, Field, ValidationError
 
 from modeldyno import models
 from modeldyno.core.errors import InputError, UnknownName
+from modeldyno.core.settings_file import read_settings
 from modeldyno.core.types import Case, Frozen, Precision, Weights
 from modeldyno.platforms import PLATFORMS
 from modeldyno.runtimes import RUNTIMES
@@ -68,7 +65,7 @@ class Suite(Frozen):
 
 def read_suite(path: Path) -> Suite:
     """A suite from a YAML, JSON or TOML file; errors name the file and the line or key."""
-    data = _parse(path)
+    data = read_settings(path, "suite")
     if not isinstance(data, dict):
         raise InputError(f"{path}: a suite is a mapping with the key 'model'; see docs/suites.md.")
     try:
@@ -77,40 +74,6 @@ def read_suite(path: Path) -> Suite:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         raise InputError(f"{path}: key '{key}': {_complaint(first)}; see docs/suites.md.") from None
-
-
-class _Yaml(yaml.SafeLoader):
-    """YAML 1.2's truth values: in 1.1 the key `on` would read as true."""
-
-
-_BOOLEAN = "tag:yaml.org,2002:bool"
-_Yaml.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != _BOOLEAN]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-_Yaml.add_implicit_resolver(_BOOLEAN, re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
-
-
-def _parse(path: Path) -> Any:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"Cannot read the suite {path}: {error}; check the path.") from None
-    try:
-        if path.suffix == ".json":
-            return json.loads(text)
-        if path.suffix == ".toml":
-            return tomllib.loads(text)
-        return yaml.load(text, _Yaml)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}, line {error.lineno}: {error.msg}; mend the JSON.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: {error}; mend the TOML.") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "not valid YAML"
-        raise InputError(f"{path}{line}: {problem}; mend the YAML.") from None
 
 
 def _complaint(error: Any) -> str:
@@ -136,7 +99,7 @@ def _suite(data: dict[str, Any], path: Path) -> Suite:
 def parse_benchmarks(suite: str | Path | Mapping[str, Any]) -> tuple[str, list[dict[str, Any]]]:
     """The entries of a `{name, benchmarks: [{name, params}]}` suite, and how to call it in errors."""
     place = "the suite" if isinstance(suite, Mapping) else str(suite)
-    data = dict(suite) if isinstance(suite, Mapping) else _parse(Path(suite))
+    data = dict(suite) if isinstance(suite, Mapping) else read_settings(Path(suite), "suite")
     if not isinstance(data, dict) or "benchmarks" not in data:
         raise InputError(f"{place}: has no key 'benchmarks'; see docs/benchmarks-of-your-own.md.")
     return place, _entries(data, "benchmarks", place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -55,6 +55,8 @@ class Series:
     case: Case
     device: str | None
     points: tuple[Point, ...]
+    emulated: bool = False
+    """Whether the device is an emulator: its speed says nothing about the hardware it stands for."""
 
 
 def read_series(store: Store, chosen: Filter, name: str) -> list[Series]:
@@ -63,7 +65,8 @@ def read_series(store: Store, chosen: Filter, name: str) -> list[Series]:
     where, values = chosen.where()
     with connect(store.existing(), write=False) as connection:
         cases = connection.execute(
-            f"""SELECT r.series_id, any_value(d.name), {", ".join(f"any_value(c.{part})" for part in _CASE)}
+            f"""SELECT r.series_id, any_value(d.name), coalesce(any_value(d.emulated), false),
+                    {", ".join(f"any_value(c.{part})" for part in _CASE)}
                 FROM {RELATION} WHERE {where} GROUP BY r.series_id""",
             values,
         ).fetchall()
@@ -75,9 +78,13 @@ def read_series(store: Store, chosen: Filter, name: str) -> list[Series]:
                 WHERE {where} AND u.effort <> '{GATE}' ORDER BY r.series_id, r.started_at, r.record_id""",
             values,
         )
-        known = {series_id: (_case(parts), device) for series_id, device, *parts in cases}
+        known = {series_id: (_case(parts), device, emulated) for series_id, device, emulated, *parts in cases}
         grouped = groupby(_fetched(rows), key=itemgetter(0))
-        return [Series(series_id, *known[series_id], tuple(map(_point, group))) for series_id, group in grouped]
+        return [_series(series_id, *known[series_id], group) for series_id, group in grouped]
+
+
+def _series(series_id: str, case: Case, device: str | None, emulated: bool, rows: Iterable[tuple[Any, ...]]) -> Series:
+    return Series(series_id, case, device, tuple(map(_point, rows)), emulated)
 
 
 def _fetched(rows: Any, size: int = 50_000) -> Iterator[tuple[Any, ...]]:

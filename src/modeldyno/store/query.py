@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from typing import Any
 
 from modeldyno.core.types import Provenance, Status
 
@@ -58,6 +59,16 @@ class Filter:
     until: datetime | None = None
     """Before this moment."""
 
+    def narrowed(self, other: Filter) -> Filter:
+        """What both choose."""
+        both = {name: _both(name, getattr(self, name), getattr(other, name)) for name in _ANY_OF}
+        asked = {name for name in _ANY_OF if getattr(self, name) and getattr(other, name)}
+        if any(not both[name] for name in asked):
+            return Filter(record_id=("none",))
+        since = max(filter(None, (self.since, other.since)), default=None)
+        until = min(filter(None, (self.until, other.until)), default=None)
+        return Filter(**both, since=since, until=until)
+
     def where(self) -> tuple[str, list[object]]:
         """A condition over `RELATION` and its values."""
         parts: list[tuple[str, object]] = []
@@ -73,6 +84,15 @@ class Filter:
         if self.until:
             parts.append(("r.started_at < ?", naive_utc(self.until)))
         return _joined([part for part, _ in parts]), [value for _, value in parts]
+
+
+def _both(name: str, mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Values that stand on both sides, or all where one side asks for any."""
+    if not (mine and theirs):
+        return mine or theirs
+    fold = str.lower if name in _FOLDED else lambda value: value
+    wanted = {fold(value) for value in theirs}
+    return tuple(value for value in mine if fold(value) in wanted)
 
 
 _ONE_SERIES = f"{_ANY_OF['series_id']} = ?"

@@ -22,13 +22,14 @@ _DOCUMENTS = {"device": "device", "model": "model_info", "placement": "placement
 
 
 def newest_per_series(where: str, per_run: bool) -> str:
-    """A condition for the newest record of each series and device slot, of each run where that is asked for; a device
-    that is not known is only that of its own run."""
+    """A condition for the newest record of each series, device slot and provenance, of each run where that is asked
+    for; a device that is not known is only that of its own run."""
     run = "r.run_id" if per_run else "CASE WHEN r.device_id IS NULL THEN r.run_id END"
     return f"""r.record_id IN (
         SELECT r.record_id FROM {RELATION} WHERE {where}
         QUALIFY row_number() OVER (
-            PARTITION BY r.series_id, r.device_index, {run} ORDER BY r.started_at DESC, r.record_id DESC) = 1)"""
+            PARTITION BY r.series_id, r.device_index, r.provenance, {run}
+            ORDER BY r.started_at DESC, r.record_id DESC) = 1)"""
 
 
 def read_records(

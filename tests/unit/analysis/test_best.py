@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from modeldyno.analysis.best import best_per_model
+from modeldyno.analysis.best import best_per_model, both_have_bounds, rivals
 from modeldyno.core.types import Case, Device, MetricValue, Passport, Record, Samples, Verdict
 
 
@@ -75,3 +75,47 @@ def test_too_few_samples_for_an_interval_can_still_be_far_off() -> None:
     near, far = of_few("cuda", 5.2), of_few("mps", 50.0)
     (best,) = best_per_model([sure, near, far], "latency_ms")
     assert best.ties == (near,)
+
+
+def test_rivals_are_the_best_of_each_platform_the_very_best_first() -> None:
+    (one,) = rivals([record("cpu", 9.0), record("cpu", 7.0), record("cuda", 2.0)], "latency_ms")
+    assert [(rival.case.platform, rival.value("latency_ms")) for rival in one.records] == [("cuda", 2.0), ("cpu", 7.0)]
+
+
+def test_rivals_have_the_shape_and_the_batch_that_most_platforms_have() -> None:
+    """A short sequence or a small batch on one platform is no win over the others."""
+    alike = [record("cpu", 30.0, batch=8, shape={"seq": 128}), record("cuda", 3.0, batch=8, shape={"seq": 128})]
+    (one,) = rivals(
+        [*alike, record("cpu", 1.0, shape={"seq": 128}), record("cpu", 0.5, batch=8, shape={"seq": 16})], "latency_ms"
+    )
+    assert {rival.case.batch for rival in one.records} == {8}
+    assert one.shape == (("seq", 128),)
+    assert one.other_shapes == 1
+
+
+def test_for_rates_the_batch_is_the_choice() -> None:
+    (one,) = rivals([record("cpu", 2.0), record("cpu", 4.0, batch=8), record("cuda", 3.0)], "throughput_per_s")
+    assert [(rival.case.platform, rival.case.batch) for rival in one.records] == [("cpu", 8), ("cuda", 1)]
+
+
+def test_rivals_that_no_hardware_gave_stand_beside_those_that_some_did() -> None:
+    dreamt = record("cpu", 1.0, provenance="simulated")
+    (one,) = rivals([dreamt, record("cpu", 7.0)], "latency_ms")
+    assert len(one.records) == 2
+
+
+@pytest.mark.parametrize("value", [0.0, -5.0, float("inf"), float("nan")])
+@pytest.mark.parametrize("name", ["latency_ms", "throughput_per_s"])
+def test_what_cannot_be_a_measurement_takes_no_part(value: float, name: str) -> None:
+    real = record("cpu", 5.0)
+    odd = record("cuda", 1.0).model_copy(update={"metrics": {name: MetricValue(value=value)}})
+    assert [best.record for best in best_per_model([odd, real], name)] == [real]
+    assert [one.records for one in rivals([odd, real], name)] == [(real,)]
+
+
+def test_of_single_numbers_it_is_not_known_how_far_off_they_are() -> None:
+    sure = record("cpu", 5.0, 0.1)
+    blind = record("cuda", 50.0).model_copy(update={"metrics": {"latency_ms": MetricValue(value=50.0)}})
+    assert both_have_bounds(sure, sure, "latency_ms")
+    assert not both_have_bounds(sure, blind, "latency_ms")
+    assert not both_have_bounds(blind, sure, "latency_ms")

@@ -117,6 +117,21 @@ def test_what_is_asked_for_is_in_the_file() -> None:
 
 
 @pytest.mark.parametrize(
+    ("install", "to_publish"),
+    [
+        ("modeldyno[cpu]==0.1.0", "modeldyno[report]==0.1.0"),
+        ("modeldyno==0.1.0", "modeldyno[report]==0.1.0"),
+        (".[cpu,cuda]", ".[report]"),
+        (".", ".[report]"),
+        ("modeldyno[cpu] @ git+https://example.org/m.git", "modeldyno[report] @ git+https://example.org/m.git"),
+    ],
+)
+def test_what_publishes_has_what_a_report_needs(install: str, to_publish: str) -> None:
+    steps = parse(Workflow(install=install))["jobs"]["publish"]["steps"]
+    assert [step["env"]["DYNO_INSTALL_REPORT"] for step in steps if step.get("name") == "Install"] == [to_publish]
+
+
+@pytest.mark.parametrize(
     "wrong",
     [
         {"suite": "${{ secrets.X }}.yaml"},

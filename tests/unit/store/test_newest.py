@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from modeldyno.core.types import Case, Device, Host, Record, Run, Status
+from modeldyno.core.types import Case, Device, Host, Provenance, Record, Run, Status
 from modeldyno.store.find import hosts_of_runs
 from modeldyno.store.query import Filter
 from modeldyno.store.store import Store
@@ -56,3 +56,25 @@ def test_also_of_each_run_where_that_is_asked_for(tmp_path: Path) -> None:
 
 def test_a_device_that_is_not_known_is_only_that_of_its_own_run(tmp_path: Path) -> None:
     assert len(made(tmp_path, None).newest_records(Filter())) == 8
+
+
+def test_what_is_made_up_pushes_nothing_measured_out_of_sight(tmp_path: Path) -> None:
+    device = Device(platform="cuda", index=0, name="Chip")
+    store = made(tmp_path, device)
+    newest = store.newest_records(Filter())[-1]
+    changes = {"record_id": "z", "provenance": Provenance.SIMULATED, "started_at": BEGIN + timedelta(days=9)}
+    store.add([newest.model_copy(update=changes)])
+    found = {record.record_id for record in store.newest_records(Filter())}
+    assert {newest.record_id, "z"} <= found
+
+
+def test_a_filter_is_narrowed_by_another() -> None:
+    wide = Filter(model=("Alpha", "beta"), batch=(1, 8), since=BEGIN)
+    later = BEGIN + timedelta(days=1)
+    both = wide.narrowed(Filter(model=("alpha",), platform=("cpu",), since=later, until=later))
+    assert both == Filter(model=("Alpha",), batch=(1, 8), platform=("cpu",), since=later, until=later)
+
+
+def test_filters_that_have_nothing_in_common_choose_nothing(tmp_path: Path) -> None:
+    store = made(tmp_path, Device(platform="cuda", index=0, name="Chip"))
+    assert store.records(Filter(batch=(1,)).narrowed(Filter(batch=(8,)))) == []

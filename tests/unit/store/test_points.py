@@ -95,3 +95,13 @@ def test_filters_choose_and_bad_names_are_refused(store: Store, tmp_path: Path) 
         read_series(store, Filter(), "latency_ms FROM records; --")
     with pytest.raises(InputError):
         read_series(Store(tmp_path / "none.duckdb"), Filter(), "latency_ms")
+
+
+def test_an_emulator_is_told_from_hardware(tmp_path: Path) -> None:
+    made = Store(tmp_path / "s.duckdb")
+    of = run(1)
+    soft = Device(platform="cpu", index=0, name="Chip", emulated=True)
+    nowhere = record(of, 5.0, batch=2, device=None)
+    made.add([of, record(of, 5.0), record(of, 5.0, batch=4, device=soft), nowhere])
+    found = {series.case.batch: series.emulated for series in read_series(made, Filter(), "latency_ms")}
+    assert found == {1: False, 2: False, 4: True}

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modeldyno.cli._options import JsonOption, StoreOption, comma_list
+from modeldyno.cli._options import JsonOption, StoreOption
 from modeldyno.cli._print import print_json, print_line, print_note
+from modeldyno.core.spoken import comma_list
 
 if TYPE_CHECKING:
     from modeldyno.ci.issue import Filed

@@ -24,7 +24,7 @@ def backup(
     store: StoreOption = None,
 ) -> None:
     """Copy, compress and verify the store, also while others write to it; only then may old backups go."""
-    from modeldyno.cli._time import age, size_text
+    from modeldyno.core.spoken import age, size_text
     from modeldyno.store.backup import backup as write
 
     limit = age(older_than) if older_than else None

@@ -24,7 +24,7 @@ def purge(
     store: StoreOption = None,
 ) -> None:
     """Write old records, tests and their runs to Parquet, verify it, then remove them from the store."""
-    from modeldyno.cli._time import ago, stamp
+    from modeldyno.core.spoken import ago, stamp
     from modeldyno.store.purge import purge as remove
     from modeldyno.store.purge import would_purge
 

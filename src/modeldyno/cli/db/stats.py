@@ -22,7 +22,7 @@ def stats(json: JsonOption = False, store: StoreOption = None) -> None:
 
 def _print(document: dict[str, Any]) -> None:
     from modeldyno.cli._tables import new_table
-    from modeldyno.cli._time import size_text
+    from modeldyno.core.spoken import size_text
 
     rows = new_table("Rows", ["table", "rows"])
     for table, number in sorted(document["tables"].items()):

@@ -9,7 +9,7 @@ from modeldyno.cli._store import open_store
 
 def vacuum(json: JsonOption = False, store: StoreOption = None) -> None:
     """Write the database anew and compactly; it is read back before it takes the place of the old one."""
-    from modeldyno.cli._time import size_text
+    from modeldyno.core.spoken import size_text
     from modeldyno.store.maintenance import vacuum as pack
 
     opened = open_store(store)

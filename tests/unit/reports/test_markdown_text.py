@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from modeldyno.ci.markdown import block, code, details, heading, one_line, row
+from modeldyno.reports.markdown import block, code, details, heading, one_line, row
 
 PARSER = MarkdownIt("commonmark").enable("table")
 NASTY = st.text(st.sampled_from("ab1 `|\\<>@#*_[]()!&;:/.-~'\"\n\r\t\u202e\u2028é"), max_size=40)

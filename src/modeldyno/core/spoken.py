@@ -1,13 +1,33 @@
-"""Ages, moments and sizes as people write them: `30d`, `2026-11-15`, `6.6 MB`."""
+"""Lists, ages, moments and sizes as people write them: `a,b`, `30d`, `2026-11-15`, `6.6 MB`."""
 
 from __future__ import annotations
 
+import os
 import re
 from datetime import UTC, datetime, timedelta
 
 from modeldyno.core.errors import InputError
 
+FILTERS = {
+    "model": "Only these models.",
+    "on": "Only these platforms.",
+    "family": "Only these model families.",
+    "runtime": "Only these runtimes.",
+    "precision": "Only these precisions.",
+    "batch": "Only these batch sizes.",
+    "workload": "Only these workloads.",
+    "status": "Only ok, skipped, failed, invalid.",
+    "provenance": "Only measured, imported, predicted, simulated.",
+    "since": "Only from this moment on: 2026-11-15, or 7d ago.",
+    "until": "Only before this moment.",
+}
+"""By what records are chosen, in options, templates and addresses, and what that does."""
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+
+
+def comma_list(text: str | None) -> list[str]:
+    """`a,b` as two names; nothing as none."""
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
 def age(text: str) -> timedelta:
@@ -34,9 +54,15 @@ def moment(text: str | None) -> datetime | None:
 def ago(text: str) -> datetime:
     """The moment that is so long ago."""
     try:
-        return datetime.now(UTC) - age(text)
+        return now() - age(text)
     except OverflowError:
         raise InputError(f"'{text}' ago there was no calendar; write a smaller age.") from None
+
+
+def now() -> datetime:
+    """The present in UTC; or the moment that SOURCE_DATE_EPOCH names, for output that is the same each time."""
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(fixed), UTC) if fixed.isdecimal() else datetime.now(UTC)
 
 
 def stamp() -> str:

@@ -1,0 +1,1 @@
+"""Reports: a document made of what the analysis says, and one renderer for each format."""

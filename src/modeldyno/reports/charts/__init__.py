@@ -1,0 +1,1 @@
+"""One file per kind of chart: rows in, a chart of the document out."""
