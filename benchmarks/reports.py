@@ -38,13 +38,14 @@ from modeldyno.core.types import (
     Stop,
     Verdict,
 )
-from modeldyno.models import catalogue
+from modeldyno.models import ARCHITECTURES, catalogue, size_class
 from modeldyno.platforms import PLATFORMS
 from modeldyno.store.store import Store
 
 MODELS, PRECISIONS, BATCHES, SAMPLES = 50, ("fp32", "bf16"), (1, 4, 16, 64), 40
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 MOST_S, MOST_MB = 20.0, 5.0
+ENTRIES, NAMES = catalogue(), ARCHITECTURES.names()
 BUILT_IN = ("cpu", "cuda", "mps", "openvino", "qnn", "rocm", "webgpu", "webnn")
 
 
@@ -68,8 +69,7 @@ _HOST = Host(host_id="scratch", hostname="scratch", cpu="none", logical_cores=2,
 def _record(
     dice: random.Random, run: Run, which: int, number: int, platform: str, precision: str, batch: int
 ) -> Record:
-    entries = catalogue()
-    entry = entries[number % len(entries)]
+    entry = ENTRIES[number % len(ENTRIES)]
     name = f"{entry.name}-{number}"
     level = (1 + number) * batch**0.8 / (1 + len(platform)) * (0.7 if precision == "bf16" else 1.0)
     samples = [round(level * dice.lognormvariate(0, 0.02), 5) for _ in range(SAMPLES)]
@@ -87,10 +87,10 @@ def _record(
         device=Device(platform=platform, index=0, name=f"a {platform} device", memory_mb=16384.0, driver="1"),
         model=ModelInfo(
             name=name,
-            architecture=entry.architecture,
+            architecture=NAMES[number % len(NAMES)],
             family=entry.family,
             parameters=entry.parameters,
-            size=entry.size,
+            size=size_class(entry.parameters),
             weights="random",
             source="catalogue",
             fingerprint=name,

@@ -47,6 +47,7 @@ def test_a_table_has_keys_numbers_intervals_and_marks() -> None:
         "model,latency_ms,latency_ms_low,latency_ms_high,mark\r\n"
         "alpha,12.4,12.200000000000001,12.6,\r\n"
         "beta,7.5,7.3,7.7,simulated\r\n"
+        "not shown,12.4,12.200000000000001,12.6,\r\n"
     )
     assert files["findings.csv"] == (
         "tone,text\r\ngood,alpha is 2.0 times as fast on cuda.\r\ndoubt,beta cannot be told apart.\r\n"
