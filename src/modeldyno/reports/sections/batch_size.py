@@ -21,7 +21,7 @@ from modeldyno.reports.cells import (
 )
 from modeldyno.reports.charts.curves import Size, curve_chart
 from modeldyno.reports.charts.layout import MOST_PANELS, evenly
-from modeldyno.reports.document import Cell, Finding, Row, Section, Tone
+from modeldyno.reports.document import Cell, Finding, Note, Row, Section, Tone
 from modeldyno.reports.material import Material
 from modeldyno.reports.sections._names import work
 from modeldyno.reports.template import Part
@@ -56,15 +56,15 @@ def batch_size(material: Material, part: Part) -> Section | None:  # noqa: ARG00
             "batch-throughput", "Throughput over batch size", "throughput_per_s", _rows(shown, "throughput_per_s"), note
         ),
     )
-    caption = (
-        f"Up to the knee each doubling of the batch adds at least {KNEE_GAIN:.0%} of throughput. Efficiency: "
+    meaning = Note(
+        text=f"Up to the knee each doubling of the batch adds at least {KNEE_GAIN:.0%} of throughput. Efficiency: "
         "throughput over that of the smallest batch, as a share of the growth in size. Overhead and marginal cost: the "
         f"line fitted to the latencies, where there are {FEWEST_TO_FIT} sizes and all lie near it."
     )
     return Section(
         name="batch-size",
         title="Batch size",
-        blocks=(*charts, table("batch-size", caption, _COLUMNS, map(_row, found))),
+        blocks=(*charts, table("batch-size", "Knee, efficiency and cost", _COLUMNS, map(_row, found)), meaning),
         findings=_findings(found),
     )
 

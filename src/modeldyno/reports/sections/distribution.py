@@ -90,10 +90,7 @@ def _told(found: Sequence[Sampled]) -> Table | Note:
     odd = [one for one in found if one.told]
     if not odd:
         return Note(text=_all_well(found))
-    caption = (
-        f"{len(odd)} of {counted(len(found), 'record')} whose samples drift, fall into groups, spread widely or hold "
-        "far outliers; those that spread most come first."
-    )
+    caption = f"{len(odd)} of {counted(len(found), 'record')} whose samples drift, fall into groups or spread widely"
     return table("samples-told", caption, _COLUMNS, map(_row, odd))
 
 

@@ -1,16 +1,18 @@
 "use strict";
 const specs = JSON.parse(document.getElementById("specs")?.textContent ?? "{}");
 const NARROW = 560;
+const ROOM = 90; // for the axis of a view
 
-// A chart as wide as the page: views that stand alone take the container's width, rows of views what labels leave.
+// A chart as wide as the page: a view that stands alone takes the container's width, of several as many stand in a row as fit.
 function fitted(spec, width) {
   const copy = structuredClone(spec);
   const narrow = width < NARROW;
   if (narrow) copy.config = { ...copy.config, legend: { ...copy.config.legend, orient: "bottom", columns: 2 },
     axis: { ...copy.config.axis, labelLimit: 120 } };
   if (copy.spec) {
-    if (narrow && copy.columns) copy.columns = 1;
-    if (narrow && typeof copy.spec.width === "number") copy.spec.width = Math.max(140, Math.min(copy.spec.width, width - 190));
+    const own = copy.spec.width;
+    if (copy.columns) copy.columns = Math.max(1, Math.floor(width / (own + ROOM)));
+    if (typeof own === "number") copy.spec.width = Math.max(140, Math.min(own, width - ROOM));
   } else if (typeof copy.width === "number") {
     copy.width = "container";
     copy.autosize = { type: "fit-x", contains: "padding" };
