@@ -142,12 +142,17 @@ def test_two_runners_at_once_make_a_report_once(tmp_path: Path) -> None:
     ]
 
 
+def _hears_ctrl_c() -> None:
+    """Tests that run in the background are started deaf to it, and so would be their children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_the_runner_goes_on_after_an_error_and_ends_with_a_sentence(tmp_path: Path, how: signal.Signals) -> None:
     due_entry(tmp_path, kind=str(tmp_path / "gone.yaml"))
     due_entry(tmp_path)
     command = [sys.executable, "-m", "modeldyno", "schedule", "run"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as runner:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path, preexec_fn=_hears_ctrl_c) as runner:
         assert runner.stderr is not None
         said = [runner.stderr.readline() for _ in range(3)]
         runner.send_signal(how)
