@@ -57,9 +57,9 @@ def dyno(tmp_path: Path) -> Dyno:
     return run
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The system's own Chromium, driven for real."""
+    """The system's own Chromium, driven for real; it ends with its module, for some tests count processes."""
     from playwright.sync_api import sync_playwright
 
     from modeldyno.platforms import _browsers

@@ -174,7 +174,7 @@ def test_the_sql_of_the_workflow_is_answered(job: Dyno) -> None:
 def test_every_command_of_the_workflow_exists_with_its_options() -> None:
     lines = [line.strip() for line in Workflow().render().splitlines()]
     calls = [shlex.split(line[line.index("dyno ") :]) for line in lines if re.match(r"(run: )?dyno ", line)]
-    assert {call[1] for call in calls} == {"gate", "ci", "run", "db", "history", "compatibility"}
+    assert {call[1] for call in calls} == {"gate", "ci", "run", "db", "history", "report", "compatibility"}
     for call in calls:
         command: Any = typer.main.get_command(build())
         words = iter(call[1:])

@@ -142,7 +142,7 @@ def test_the_peaks_are_read_once_and_the_newest_of_each_series_count(
     asked: list[object] = []
     read = Store.newest_records
     monkeypatch.setattr(Store, "newest_records", lambda *given: asked.append(given[1:]) or read(*given))
-    explain("latest", model="bert", json=True, store=str(path))
+    explain(what="latest", model="bert", json=True, store=str(path))
     explanations = json.loads(capsys.readouterr().out)["explanations"]
     assert [each["ceilings"][0]["share"] for each in explanations] == [pytest.approx(0.4)] * 3
     assert len(asked) == 1

@@ -32,7 +32,8 @@ def bundle(
 
         @functools.wraps(command)
         def whole(**given: Any) -> None:
-            command(**{place: make(**{name: given.pop(name) for name in options})}, **given)
+            told = {name: given.pop(name, usual) for name, (_, usual) in options.items()}
+            command(**{place: make(**told)}, **given)
 
         whole.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         whole.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
