@@ -97,3 +97,18 @@ def test_source_date_epoch_fixes_the_date(dyno: Dyno, store: Path, tmp_path: Pat
         if file.suffix in (".md", ".html", ".json"):
             assert first.replace(b"output a/r", b"output b/r") == second, file
     assert "2026-01-01" in (tmp_path / "a/r/summary.md").read_text()
+
+
+def test_every_puts_it_on_the_schedule_and_writes_nothing_now(dyno: Dyno, tmp_path: Path) -> None:
+    done = dyno("report", "performance", "--every", "0 6 * * 1", "--utc", "--on", "cpu", "--output", "out")
+    assert done.returncode == 0, done.stderr
+    (entry,) = json.loads(dyno("schedule", "list", "--json").stdout)["entries"]
+    assert (entry["every"], entry["utc"], entry["order"]["words"]) == ("0 6 * * 1", True, {"on": "cpu"})
+    assert not (tmp_path / "out").exists()
+
+
+def test_mail_without_a_server_is_said_before_any_work(dyno: Dyno, store: Path, tmp_path: Path) -> None:
+    done = dyno("report", "performance", "--format", "json", "--mail", "a@b.example", "--output", "out")
+    assert done.returncode == 2
+    assert "DYNO_SMTP" in done.stderr
+    assert not (tmp_path / "out").exists()
