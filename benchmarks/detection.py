@@ -214,10 +214,12 @@ def real(runs: int, share: float, scratch: Path) -> None:
 
 
 def _one_run(store: Path, slower: float) -> float:
-    command = [sys.executable, "-m", "modeldyno", "run", "tiny-bert", "--on", "cpu", "--runtime", "torch", "--quick"]
-    extra = ["--option", "threads=1", *(["--option", f"extra_work={slower:g}"] if slower else [])]
+    """One night's run: five fresh processes, for single ones fall into groups of their own speed."""
+    command = [sys.executable, "-m", "modeldyno", "run", "tiny-bert", "--on", "cpu", "--runtime", "onnxruntime"]
+    sizes = ["--batch", "4", "--seq", "64", "--processes", "5", "--quick", "--option", "threads=1"]
+    extra = ["--option", f"extra_work={slower:g}"] if slower else []
     done = subprocess.run(
-        [*command, *extra, "--json", "--store", str(store)], capture_output=True, text=True, check=True
+        [*command, *sizes, *extra, "--json", "--store", str(store)], capture_output=True, text=True, check=True
     )
     (record,) = json.loads(done.stdout)["records"]
     return float(record["metrics"]["latency_ms"]["value"])

@@ -72,6 +72,16 @@ def test_faults_end_their_case_and_the_others_go_on(dyno) -> None:
     assert "on holiday" in dyno("show", "--log", "--status", "failed").stdout
 
 
+def test_out_of_memory_says_which_batch_fits_and_the_smaller_case_is_measured(dyno) -> None:
+    done = dyno("run", "tiny-vit", "--on", "cpu", "--workload", "fault-large", "--batch", "16,1", "--quick", "--json")
+    large, small = sorted(json.loads(done.stdout)["records"], key=lambda record: -record["case"]["batch"])
+    assert large["status"] == "failed"
+    assert large["reason"].startswith("out of memory")
+    assert large["reason"].endswith(("; batch 4 fits", "; batch 2 fits")), "by what else the process holds"
+    assert "--batch" in large["remedy"]
+    assert small["status"] == "ok"
+
+
 def test_a_hang_ends_at_the_time_out(dyno) -> None:
     done = dyno("run", "tiny-vit", "--on", "cpu", "--workload", "fault-hang,fault-none", "--timeout", "5", "--quick")
     assert done.returncode == 0

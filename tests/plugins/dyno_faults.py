@@ -39,6 +39,13 @@ def _exhaust_memory(bench: Bench) -> None:
         hoard.append(bytearray(64 * 2**20))
 
 
+def _take_by_the_batch(bench: Bench) -> None:
+    """400 MB an item, of 2 GB."""
+    limit = 2 * 2**30
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    _ = [bytearray(400 * 2**20) for _ in range(bench.case.batch)]
+
+
 def _hang(bench: Bench) -> None:
     while True:
         time.sleep(3600)
@@ -62,6 +69,7 @@ def _when_told(bench: Bench) -> None:
 SEGFAULT = Fault("fault-segfault", _segfault)
 KILL = Fault("fault-kill", lambda bench: os.kill(os.getpid(), signal.SIGKILL))
 MEMORY = Fault("fault-memory", _exhaust_memory)
+LARGE = Fault("fault-large", _take_by_the_batch)
 HANG = Fault("fault-hang", _hang)
 RAISE = Fault("fault-raise", _raise)
 EXIT = Fault("fault-exit", lambda bench: os._exit(7))

@@ -27,6 +27,7 @@ _MOST_FREEDOM = 1e6
 _COLUMNS = {
     "latency_ms": ("host_ms", 1),
     "throughput_per_s": ("host_ms", -1),
+    "tokens_per_s": ("host_ms", -1),
     "compute_rate_gflops": ("host_ms", -1),
     "bandwidth_gb_per_s": ("host_ms", -1),
     "launch_us": ("host_ms", 1),
@@ -121,7 +122,9 @@ def estimate(record: Record, name: str) -> Estimate:
     if not (math.isfinite(metric.value) and metric.value > 0):
         return Estimate(None, note=f"{name} is {metric.value:g}, of which there is no ratio")
     column, sign = _COLUMNS.get(name, ("", 1))
-    groups = [getattr(samples, column) for samples in record.samples] if column else []
+    groups = [samples.parts.get(name, []) for samples in record.samples]
+    if column and not any(groups):
+        groups = [getattr(samples, column) for samples in record.samples]
     return estimate_of_samples(groups, metric.value, sign) if any(groups) else _from_stored(metric, metric.value)
 
 

@@ -285,3 +285,100 @@ class Prepares(Protocol):
     """A workload with work to do before measuring, in a process of its own: exports, references."""
 
     def prepare(self, case: Case, note: Callable[[str], None]) -> Outcome: ...
+
+
+@runtime_checkable
+class ShapesCases(Protocol):
+    """A workload whose cases have other sizes than one step of the model, such as tokens to make."""
+
+    def axes(self, of_model: Mapping[str, int]) -> Mapping[str, int]:
+        """The sizes of its cases with their defaults, from those of a step of the model."""
+        ...
+
+
+@runtime_checkable
+class ChecksCases(Protocol):
+    """A workload that knows wrong options when it sees them, before anything runs."""
+
+    def check(self, case: Case) -> None:
+        """Raises InputError for an option or size that makes no sense. Imports nothing heavy."""
+        ...
+
+
+class DecodingSource(Protocol):
+    """A model with prompts of one length and the number of tokens to make, ready for any runtime."""
+
+    info: ModelInfo
+    build_ms: float
+    new_tokens: int
+
+    def prompt(self) -> Arrays:
+        """The inputs of the model up to the first new token; equal for equal cases."""
+        ...
+
+    def path(self) -> np.ndarray[Any, Any]:
+        """Tokens to go along in place of the chosen ones when outputs are checked: batch x new_tokens."""
+        ...
+
+    def torch_model(self) -> Any:
+        """The library's own model in fp32 on the CPU in evaluation mode."""
+        ...
+
+    def graphs(self) -> DecodingGraphs:
+        """The model as ONNX graphs with the kept keys and values as inputs and outputs. Raises Unsupported."""
+        ...
+
+    def reference(self) -> Reference:
+        """Scores after each token of the path, computed in one pass without kept keys and values."""
+        ...
+
+
+@dataclass(frozen=True)
+class DecodingGraphs:
+    """Two ONNX graphs: one reads the prompt, the other takes one token more.
+
+    Both give `logits` (batch x 1 x vocabulary) and `present.*`; the second takes `input_ids` (batch x 1), the mask over
+    all positions so far where the model wants one, and `past.*`, whose lengths are free."""
+
+    prefill: Path
+    decode: Path
+
+
+class Decoder(Protocol):
+    """A model on a device that makes tokens one after the other and keeps keys and values of those before."""
+
+    load_ms: float
+
+    def prefill(self) -> Sequence[int]:
+        """Forget what was, read the prompts, choose the first token of each sequence (the likeliest) and hand it to
+        the host."""
+        ...
+
+    def decode(self) -> Sequence[int]:
+        """The next token of each sequence, on the host."""
+        ...
+
+    def force(self, tokens: Sequence[int]) -> None:
+        """Go on with these instead of the tokens chosen last."""
+        ...
+
+    def scores(self) -> np.ndarray[Any, Any]:
+        """Of the last position, batch x vocabulary, as fp32 on the host."""
+        ...
+
+    def cache_mb(self) -> float | None:
+        """Memory of the keys and values that are kept now; None where the runtime hides them."""
+        ...
+
+    def placement(self) -> Placement: ...
+
+
+@runtime_checkable
+class Decodes(Protocol):
+    """A runtime that can make tokens one after the other."""
+
+    def prepare_decoder(self, source: DecodingSource, precision: str) -> None:
+        """Make and cache what loading needs, in a process of its own."""
+        ...
+
+    def load_decoder(self, source: DecodingSource, session: Session, case: Case) -> Decoder: ...

@@ -17,6 +17,10 @@ def _nan_from_null(value: Any) -> Any:
     return math.nan if value is None else value
 
 
+def _none_from_null(value: Any) -> Any:
+    return {} if value is None else value
+
+
 Series = list[Annotated[float, BeforeValidator(_nan_from_null)]]
 
 
@@ -231,6 +235,8 @@ class Samples(Frozen):
     """CPU time of the whole worker per step."""
     wait_ms: Series = []
     """Time the measuring thread was runnable but waited for a core, per step."""
+    parts: Annotated[dict[str, Series], BeforeValidator(_none_from_null)] = {}
+    """What else was read in the steps, by the metric it belongs to: gaps between tokens, the forward pass, the loss."""
     stop: Stop
     steady: bool | None
     """False: warm-up reached its cap without two windows that agree (`no_steady_state`); None: not known."""
@@ -326,6 +332,7 @@ class Outcome(Frozen):
     software: dict[str, str] = {}
     log: str | None = None
     """Traceback or last words of the worker, for `--debug` and the store."""
+    out_of_memory: bool = False
 
 
 class Record(Frozen):

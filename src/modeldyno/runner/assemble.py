@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from statistics import fmean, median
 
+from modeldyno.core.metrics import METRICS
 from modeldyno.core.types import (
     Case,
     Check,
@@ -21,6 +22,7 @@ from modeldyno.measure import statistics
 from modeldyno.measure.statistics import Interval
 
 PROCESS_SPREAD = 0.10
+_RANKS = (90, 95, 99)
 Metrics = dict[str, MetricValue]
 
 
@@ -65,23 +67,47 @@ def _reason(decisive: Outcome, outcomes: Sequence[Outcome]) -> str | None:
 
 
 def _metrics(case: Case, outcomes: Sequence[Outcome], samples: Sequence[Samples]) -> Metrics:
-    metrics = _over_processes(outcomes)
+    """What follows from the samples; what a workload gives itself comes first."""
+    given = _over_processes(outcomes)
+    return _part_metrics(samples) | _step_metrics(case, given, [s for s in samples if s.host_ms]) | given
+
+
+def _step_metrics(case: Case, given: Mapping[str, MetricValue], samples: Sequence[Samples]) -> Metrics:
+    """What follows from the times of whole steps."""
     if not samples:
-        return metrics
+        return {}
     latency = statistics.grouped_median_interval([s.host_ms for s in samples])
     pooled = [value for s in samples for value in s.host_ms]
-    metrics["latency_ms"] = _value(latency, len(pooled))
-    metrics["latency_mean_ms"] = MetricValue(value=fmean(fmean(s.host_ms) for s in samples), n=len(pooled))
     together = max(s.steps_per_sample for s in samples)
-    metrics |= {f"latency_p{rank}_ms": _percentile(pooled, rank, together) for rank in (90, 95, 99)}
-    metrics["throughput_per_s"] = _value(_rate(case.batch * 1e3, latency), len(pooled))
-    metrics |= _device_metrics(samples, metrics, latency)
-    return metrics | _work_metrics(metrics, latency, len(pooled))
+    metrics = {
+        "latency_ms": _value(latency, len(pooled)),
+        "latency_mean_ms": MetricValue(value=fmean(fmean(s.host_ms) for s in samples), n=len(pooled)),
+        **{f"latency_p{rank}_ms": _percentile(pooled, rank, together) for rank in _RANKS},
+    }
+    metrics |= _device_metrics(samples, given, latency)
+    return metrics | _work_metrics(case, given, latency, len(pooled))
 
 
-def _work_metrics(given: Mapping[str, MetricValue], latency: Interval, n: int) -> Metrics:
-    """How fast the counted work of a step was done."""
+def _part_metrics(samples: Sequence[Samples]) -> Metrics:
+    """Medians of what else was read in the steps, and percentiles where the metric table has them."""
     metrics: Metrics = {}
+    for name in dict.fromkeys(name for s in samples for name in s.parts):
+        groups = [s.parts[name] for s in samples if s.parts.get(name)]
+        if name not in METRICS or not groups:
+            continue
+        pooled = [value for group in groups for value in group]
+        metrics[name] = _value(statistics.grouped_median_interval(groups), len(pooled))
+        ranks = {rank: f"{name.removesuffix('_ms')}_p{rank}_ms" for rank in _RANKS}
+        metrics |= {of: _percentile(pooled, rank, 1) for rank, of in ranks.items() if of in METRICS}
+    return metrics
+
+
+def _work_metrics(case: Case, given: Mapping[str, MetricValue], latency: Interval, n: int) -> Metrics:
+    """How fast the counted work of a step was done."""
+    items = given["items"].value if "items" in given else None
+    metrics = {"throughput_per_s": _value(_rate((items or case.batch) * 1e3, latency), n)}
+    if tokens := given.get("tokens"):
+        metrics["tokens_per_s"] = _value(_rate((tokens.value or 0.0) * 1e3, latency), n)
     if flop := given.get("compute_gflop"):
         metrics["compute_rate_gflops"] = _value(_rate((flop.value or 0.0) * 1e3, latency), n)
     elif moved := given.get("moved_gb"):  # beside operations the bytes are a lower bound and make no rate
@@ -150,8 +176,9 @@ def _passport(passports: Sequence[Passport], samples: Sequence[Samples], process
         if known is None or order.index(check.verdict) > order.index(known.verdict):
             worst[check.name] = check
     worst["processes"] = _enough_processes(len(samples), processes)
-    if len(samples) > 1:
-        worst["process_spread"] = _process_spread(samples)
+    medians = [median(s.host_ms) for s in samples if s.host_ms]
+    if len(medians) > 1:
+        worst["process_spread"] = _process_spread(medians)
     return Passport.of(tuple(worst.values()))
 
 
@@ -162,8 +189,7 @@ def _enough_processes(measured: int, wanted: int) -> Check:
     return Check(name="processes", value=measured, limit=wanted, verdict=Verdict.AMBIGUOUS, advice=advice)
 
 
-def _process_spread(samples: Sequence[Samples]) -> Check:
-    medians = [median(s.host_ms) for s in samples]
+def _process_spread(medians: Sequence[float]) -> Check:
     value = (max(medians) - min(medians)) / median(medians)
     good = value <= PROCESS_SPREAD
     return Check(

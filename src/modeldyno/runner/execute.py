@@ -11,6 +11,7 @@ from modeldyno.core.policy import Policy
 from modeldyno.core.protocols import Prepares
 from modeldyno.core.types import Case, MetricValue, Outcome, Record, Status
 from modeldyno.runner.assemble import assemble
+from modeldyno.runner.fitting import trial, with_batch_that_fits
 from modeldyno.runner.isolate import run_job
 from modeldyno.runner.job import Job
 from modeldyno.runner.plan import Plan
@@ -81,12 +82,25 @@ class _Group:
                 self._finish(case)
 
     def _measure(self, process: int) -> None:
-        """Only cases that went well so far are repeated; one that did not is finished at once."""
+        """Only cases that went well so far are repeated; one that did not is finished, at once or after a look at
+        what would have fitted, which waits until no other case is at work."""
         job = Job(cases=tuple(self._open), policy=self._policy, process=process)
         for case, outcome in self._outcomes_of(job):
             self._outcomes[case].append(outcome)
-            if outcome.status is not Status.OK or process == self._policy.processes - 1:
+            failed = outcome.status is not Status.OK
+            if not outcome.out_of_memory and (failed or process == self._policy.processes - 1):
                 self._finish(case)
+        for case in [case for case in self._open if any(o.out_of_memory for o in self._outcomes[case])]:
+            self._outcomes[case][-1] = with_batch_that_fits(case, self._outcomes[case][-1], self._attempt)
+            self._finish(case)
+
+    def _attempt(self, case: Case) -> Outcome:
+        job = Job(cases=(case,), policy=trial(self._policy))
+
+        def note(smaller: Case, text: str) -> None:
+            self._observer.note(0, smaller, f"does it fit: {text}")
+
+        return next(outcome for _, outcome in run_job(job, self._processes, self._timeout_s, note))
 
     def _outcomes_of(self, job: Job) -> Iterator[tuple[Case, Outcome]]:
         """The outcomes of a job; each case is charged the time up to its outcome."""

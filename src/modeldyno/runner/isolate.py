@@ -59,7 +59,9 @@ def _one_worker(job: Job, processes: Processes, timeout_s: float, on_note: OnNot
             reason = f"no result within {timeout_s:g} s: killed"
             yield job.cases[current], failed(reason, "raise --timeout or use a smaller model", log)
             return
-        yield job.cases[current], failed(*describe_exit(worker.wait()), log)
+        code = worker.wait()
+        outcome = failed(*describe_exit(code), log)
+        yield job.cases[current], outcome.model_copy(update={"out_of_memory": code == -signal.SIGKILL})
 
 
 class Worker:

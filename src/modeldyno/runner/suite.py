@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from modeldyno import models
 from modeldyno.core.errors import InputError, UnknownName
+from modeldyno.core.protocols import ChecksCases, ShapesCases
 from modeldyno.core.settings_file import read_settings
 from modeldyno.core.types import Case, Frozen, Precision, Weights
 from modeldyno.platforms import PLATFORMS
@@ -115,7 +116,8 @@ def _entries(data: dict[str, Any], key: str, place: str) -> list[dict[str, Any]]
 @functools.cache
 def _known_axes() -> frozenset[str]:
     specs = (models.resolve(entry.name) for entry in models.catalogue())
-    return frozenset(axis for spec in specs for axis in spec.axes)
+    of_workloads = (axis for name in WORKLOADS.names() for axis in _axes(name, {}))
+    return frozenset((*(axis for spec in specs for axis in spec.axes), *of_workloads))
 
 
 def _gather_axes(data: dict[str, Any]) -> dict[str, Any]:
@@ -185,18 +187,27 @@ def expand(block: Block) -> Iterator[Case]:
             _shapes(subject.axes, block.shape),
             _options(block.options),
         ):
-            yield Case(
-                workload=subject.workload,
-                model=subject.name,
-                platform=platform,
-                index=index,
-                runtime=runtime,
-                precision=precision,
-                batch=batch,
-                shape=shape,
-                weights=block.weights if subject.is_model else Weights.AUTO,
-                options=options,
+            yield _sound(
+                Case(
+                    workload=subject.workload,
+                    model=subject.name,
+                    platform=platform,
+                    index=index,
+                    runtime=runtime,
+                    precision=precision,
+                    batch=batch,
+                    shape=shape,
+                    weights=block.weights if subject.is_model else Weights.AUTO,
+                    options=options,
+                )
             )
+
+
+def _sound(case: Case) -> Case:
+    workload = WORKLOADS.get(case.workload)
+    if isinstance(workload, ChecksCases):
+        workload.check(case)
+    return case
 
 
 def _subjects(name: str, workloads: Iterable[str]) -> Iterator[_Subject]:
@@ -210,7 +221,12 @@ def _subjects(name: str, workloads: Iterable[str]) -> Iterator[_Subject]:
             yield _Subject(workload, name, own[name], is_model=False)
         else:
             spec = models.resolve(name)
-            yield _Subject(workload, spec.name, {axis: (size,) for axis, size in spec.axes.items()})
+            yield _Subject(workload, spec.name, {axis: (size,) for axis, size in _axes(workload, spec.axes).items()})
+
+
+def _axes(workload: str, of_model: Mapping[str, int]) -> Mapping[str, int]:
+    kind = WORKLOADS.get(workload)
+    return kind.axes(of_model) if isinstance(kind, ShapesCases) else of_model
 
 
 def probes_of(workload: str) -> Mapping[str, Mapping[str, Sequence[int]]]:

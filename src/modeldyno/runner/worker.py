@@ -103,7 +103,8 @@ def _outcome_of(error: Exception, case: Case) -> Outcome:
         return Outcome(status=Status.SKIPPED, reason=reason, remedy=f"pip install {package}", log=log)
     if _is_out_of_memory(error):
         reason = f"out of memory: {_first_line(error)}"
-        return Outcome(status=Status.FAILED, reason=reason, remedy="use a smaller --batch or --precision", log=log)
+        remedy = "use a smaller --batch or --precision"
+        return Outcome(status=Status.FAILED, reason=reason, remedy=remedy, log=log, out_of_memory=True)
     if isinstance(error, InputError):
         return Outcome(status=Status.FAILED, reason=str(error), log=log)
     reason = f"{type(error).__name__}: {_first_line(error)}"

@@ -43,6 +43,7 @@ _CASE = (
 _SAMPLES = "process INTEGER, steps_per_sample INTEGER, stop VARCHAR, steady BOOLEAN, " + ", ".join(
     f"{name} DOUBLE[]" for name in SERIES
 )
+_SAMPLES += ", parts MAP(VARCHAR, DOUBLE[])"
 _PASSPORT = 'verdict VARCHAR, checks STRUCT(name VARCHAR, value JSON, "limit" JSON, verdict VARCHAR, advice VARCHAR)[]'
 _METRICS = ", ".join(f"{name} {METRIC}" for name in METRICS)
 

@@ -88,3 +88,33 @@ def test_the_worst_of_each_check_counts() -> None:
     record = build(outcome(1.0, passport=Passport.of((fine,))), outcome(1.0, passport=Passport.of((doubt,))))
     assert record.passport.verdict is Verdict.AMBIGUOUS
     assert [check.value for check in record.passport.checks if check.name == "steal"] == [0.1]
+
+
+def test_parts_become_metrics_with_percentiles_where_the_table_has_them() -> None:
+    gaps = [float(gap) for gap in range(1, 1001)]
+    parts = {"inter_token_ms": gaps, "first_token_ms": [20.0] * 40, "loss": [3.0, 2.0, 1.0], "unheard_of": [1.0]}
+    samples = Samples(host_ms=[100.0] * 40, parts=parts, stop=Stop.INTERVAL, steady=True)
+    record = build(outcome(1.0, samples=samples, metrics={"loss": MetricValue(value=1.0)}))
+    assert record.value("inter_token_ms") == pytest.approx(500.5)
+    assert record.value("inter_token_p99_ms") == pytest.approx(990, rel=0.01)
+    assert record.value("first_token_ms") == 20.0
+    assert "first_token_p99_ms" not in record.metrics
+    assert record.value("loss") == 1.0, "what the workload says itself comes first"
+    assert set(record.metrics) <= set(METRICS)
+
+
+def test_items_and_tokens_of_a_step_make_the_rates() -> None:
+    given = {"items": MetricValue(value=8.0), "tokens": MetricValue(value=100.0)}
+    record = build(outcome(2.0, metrics=given))
+    assert record.value("throughput_per_s") == pytest.approx(4000.0)
+    assert record.value("tokens_per_s") == pytest.approx(50_000.0)
+
+
+def test_without_steps_only_what_the_workload_gives_and_its_parts() -> None:
+    samples = Samples(host_ms=[], parts={"latency_ms": [1.0] * 800}, stop=Stop.TIME_CAP, steady=None)
+    record = build(*[outcome(1.0, samples=samples, metrics={"throughput_per_s": MetricValue(value=7.0)})] * 2)
+    assert record.value("latency_ms") == 1.0
+    assert record.value("latency_p99_ms") == 1.0
+    assert record.value("throughput_per_s") == 7.0
+    assert record.passport
+    assert "process_spread" not in {check.name for check in record.passport.checks}

@@ -61,7 +61,14 @@ def full(run: Run, number: int, **changes: object) -> Record:
                 "of_my_own": MetricValue(value=7.0),
             },
             "samples": (
-                Samples(process=0, host_ms=[1.5, 2.0], cpu_ms=[1.0, 2.0], stop=Stop.INTERVAL, steady=True),
+                Samples(
+                    process=0,
+                    host_ms=[1.5, 2.0],
+                    cpu_ms=[1.0, 2.0],
+                    parts={"loss": [3.0]},
+                    stop=Stop.INTERVAL,
+                    steady=True,
+                ),
                 Samples(process=1, host_ms=[], stop=Stop.TIME_CAP, steady=None),
             ),
             "profile": (ProfileRow(name="mm", calls=3, time_ms=1.0, share=0.5),),

@@ -40,6 +40,7 @@ from modeldyno.store.query import Filter
 from modeldyno.store.spool import SpoolWriter, decode, encode, read_spool
 from modeldyno.store.store import Store
 
+PARTS = {"inter_token_ms": [0.25, 0.5], "loss": []}
 HOST = Host(host_id="h", hostname="box", system="Linux", cpu="c", logical_cores=2, memory_mb=1024.0, python="3.11")
 
 
@@ -77,7 +78,7 @@ def make_record(run: Run, **changes: object) -> Record:
             "latency_ms": MetricValue(value=2.0, low=1.5, high=2.5, n=3),
             "latency_p99_ms": MetricValue(value=None, note="needs 662 samples, has 3"),
         },
-        "samples": (Samples(host_ms=[1.5, 2.0, 2.5], wait_ms=[0.0] * 3, stop=Stop.INTERVAL, steady=True),),
+        "samples": (Samples(host_ms=[1.5, 2.0, 2.5], wait_ms=[0.0] * 3, parts=PARTS, stop=Stop.INTERVAL, steady=True),),
         "profile": (ProfileRow(name="mm", calls=3, time_ms=1.0, share=0.5),),
         "software": {"torch": "2"},
         **changes,

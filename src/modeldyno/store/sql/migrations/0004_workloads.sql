@@ -1,0 +1,55 @@
+-- The metrics of generation, serving, training and the pool, and what else is read in their steps.
+
+-- The columns inside of samples can only change while no index looks at the table.
+DROP INDEX records_of_series;
+DROP INDEX records_of_model;
+ALTER TABLE records ADD COLUMN samples.element.parts MAP(VARCHAR, DOUBLE[]);
+CREATE INDEX records_of_series ON records (series_id);
+CREATE INDEX records_of_model ON records (model);
+
+ALTER TABLE records ADD COLUMN inter_token_ms metric;
+ALTER TABLE records ADD COLUMN inter_token_p90_ms metric;
+ALTER TABLE records ADD COLUMN inter_token_p95_ms metric;
+ALTER TABLE records ADD COLUMN inter_token_p99_ms metric;
+ALTER TABLE records ADD COLUMN prefill_tokens_per_s metric;
+ALTER TABLE records ADD COLUMN decode_tokens_per_s metric;
+ALTER TABLE records ADD COLUMN cold_first_token_ms metric;
+ALTER TABLE records ADD COLUMN kv_cache_mb metric;
+ALTER TABLE records ADD COLUMN tokens metric;
+ALTER TABLE records ADD COLUMN items metric;
+ALTER TABLE records ADD COLUMN offered_per_s metric;
+ALTER TABLE records ADD COLUMN goodput_per_s metric;
+ALTER TABLE records ADD COLUMN sustained_per_s metric;
+ALTER TABLE records ADD COLUMN late_share metric;
+ALTER TABLE records ADD COLUMN client_lag_ms metric;
+ALTER TABLE records ADD COLUMN served_batch metric;
+ALTER TABLE records ADD COLUMN queries metric;
+ALTER TABLE records ADD COLUMN forward_ms metric;
+ALTER TABLE records ADD COLUMN backward_ms metric;
+ALTER TABLE records ADD COLUMN optimizer_ms metric;
+ALTER TABLE records ADD COLUMN gradient_norm metric;
+ALTER TABLE records ADD COLUMN loss metric;
+ALTER TABLE records ADD COLUMN loss_begin metric;
+ALTER TABLE records ADD COLUMN validation_loss metric;
+ALTER TABLE records ADD COLUMN validation_loss_untrained metric;
+ALTER TABLE records ADD COLUMN validation_accuracy metric;
+ALTER TABLE records ADD COLUMN validation_accuracy_untrained metric;
+ALTER TABLE records ADD COLUMN memory_parameters_mb metric;
+ALTER TABLE records ADD COLUMN memory_gradients_mb metric;
+ALTER TABLE records ADD COLUMN memory_optimizer_mb metric;
+ALTER TABLE records ADD COLUMN memory_activations_mb metric;
+ALTER TABLE records ADD COLUMN trained_parameters metric;
+ALTER TABLE records ADD COLUMN mfu metric;
+ALTER TABLE records ADD COLUMN matrix_rate_gflops metric;
+ALTER TABLE records ADD COLUMN steps_to_target metric;
+ALTER TABLE records ADD COLUMN seconds_to_target metric;
+ALTER TABLE records ADD COLUMN energy_to_target_j metric;
+ALTER TABLE records ADD COLUMN resumed_step metric;
+ALTER TABLE records ADD COLUMN sequential_per_s metric;
+ALTER TABLE records ADD COLUMN concurrency_gain metric;
+ALTER TABLE records ADD COLUMN memory_shared_mb metric;
+ALTER TABLE records ADD COLUMN memory_unshared_mb metric;
+ALTER TABLE records ADD COLUMN loads metric;
+ALTER TABLE records ADD COLUMN evictions metric;
+ALTER TABLE records ADD COLUMN borrow_us metric;
+ALTER TABLE records ADD COLUMN recovery_ms metric;
