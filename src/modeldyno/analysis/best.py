@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from statistics import median
 
 from modeldyno.core.metrics import Direction, metric
-from modeldyno.core.types import Record, Status, Verdict
+from modeldyno.core.types import Case, Record, Status, Verdict
+from modeldyno.runtimes import RUNTIMES
+from modeldyno.workloads import WORKLOADS
 
 FEWEST_FOR_RANGE = 3
 """Samples whose range says anything."""
@@ -44,7 +47,21 @@ def _same_work(record: Record, any_precision: bool) -> tuple[object, ...]:
     case = record.case
     weights = record.model.weights if record.model else None
     precision = None if any_precision else case.precision
-    return (case.workload, case.model, precision, tuple(sorted(case.shape.items())), weights)
+    return (case.workload, case.model, precision, tuple(sorted(case.shape.items())), options_of_work(case), weights)
+
+
+def options_of_work(case: Case) -> tuple[tuple[str, object], ...]:
+    """The options that say what is done, such as a scenario of serving; the others say how."""
+    own = _own_options(case.workload)
+    return tuple(sorted((name, value) for name, value in case.options.items() if name in own))
+
+
+@cache
+def _own_options(workload: str) -> frozenset[str]:
+    if workload not in WORKLOADS.names():
+        return frozenset()
+    declared: frozenset[str] = getattr(WORKLOADS.get(workload), "options", frozenset())
+    return declared.difference(*(runtime.options for runtime in RUNTIMES.all()))
 
 
 def _takes_part(record: Record, name: str) -> bool:
@@ -57,7 +74,8 @@ class Rivals:
 
     workload: str
     model: str
-    shape: tuple[tuple[str, int], ...]
+    shape: tuple[tuple[str, object], ...]
+    """Sizes beyond the batch, and the options that say what is done."""
     records: tuple[Record, ...]
     other_shapes: int
     """Shapes that were measured too, on no more platforms."""
@@ -68,12 +86,12 @@ def rivals(records: Iterable[Record], name: str) -> tuple[Rivals, ...]:
 
     Runtime and precision are the choice, for rates the batch size as well; numbers that no hardware gave stand beside
     those that some did."""
-    works: dict[tuple[str, str], dict[tuple[tuple[str, int], ...], dict[object, Record]]] = {}
+    works: dict[tuple[str, str], dict[tuple[tuple[str, object], ...], dict[object, Record]]] = {}
     better = _order(name)
     for record in sorted(_alike_in_batch(records, name), key=lambda record: record.record_id):
         case = record.case
         shapes = works.setdefault((case.workload, case.model), {})
-        places = shapes.setdefault(tuple(sorted(case.shape.items())), {})
+        places = shapes.setdefault((*sorted(case.shape.items()), *options_of_work(case)), {})
         place = (case.platform, record.provenance.is_real, bool(record.device and record.device.emulated))
         places[place] = min(places.get(place, record), record, key=better)
     return tuple(_rivals(*work, shapes, better) for work, shapes in sorted(works.items()))
@@ -82,10 +100,10 @@ def rivals(records: Iterable[Record], name: str) -> tuple[Rivals, ...]:
 def _rivals(
     workload: str,
     model: str,
-    shapes: dict[tuple[tuple[str, int], ...], dict[object, Record]],
+    shapes: dict[tuple[tuple[str, object], ...], dict[object, Record]],
     better: Callable[[Record], float],
 ) -> Rivals:
-    shape, places = max(shapes.items(), key=lambda item: (len(item[1]), item[0]))
+    shape, places = max(shapes.items(), key=lambda item: (len(item[1]), str(item[0])))
     return Rivals(workload, model, shape, tuple(sorted(places.values(), key=better)), len(shapes) - 1)
 
 
@@ -104,7 +122,7 @@ def _alike_in_batch(records: Iterable[Record], name: str) -> list[Record]:
 
 def _same_shape(record: Record) -> tuple[object, ...]:
     case = record.case
-    return case.workload, case.model, tuple(sorted(case.shape.items()))
+    return case.workload, case.model, tuple(sorted(case.shape.items())), options_of_work(case)
 
 
 def _has(record: Record, name: str) -> bool:

@@ -38,13 +38,15 @@ class CaseWords:
     shape: list[str] | None = None
     option: list[str] | None = None
     weights: str = "auto"
+    slo: str | None = None
 
     def block(self) -> dict[str, Any]:
         """As a block of a suite, but for its models."""
         plain = ("on", "runtime", "workload", "precision", "batch", "weights")
-        options = {name: _scalars(value) for name, value in _pairs(self.option, "--option").items()}
+        named = _with_own_name("slo", self.slo, _pairs(self.option, "--option"), "--option")
+        options = {name: _scalars(value) for name, value in named.items()}
         return {name: getattr(self, name) for name in plain} | {
-            "shape": _axes(self.seq, self.shape),
+            "shape": _with_own_name("seq", self.seq, _pairs(self.shape, "--shape"), "--shape"),
             "options": options,
         }
 
@@ -59,6 +61,7 @@ _HELP = {
     "shape": "Sizes of other axes: --shape decoder_seq=8,16.",
     "option": "Case options: --option threads=1,2.",
     "weights": "auto, random or pretrained.",
+    "slo": "Latency bounds to serve under: p99=100ms.",
 }
 
 
@@ -73,13 +76,13 @@ def naming_cases(command: Command) -> Command:
     return bundle("words", options, CaseWords)(command)
 
 
-def _axes(seq: str | None, shape: list[str] | None) -> dict[str, str]:
+def _with_own_name(name: str, value: str | None, pairs: dict[str, str], option: str) -> dict[str, str]:
+    """The pairs with the one that has an option of its own name."""
     from modeldyno.core.errors import InputError
 
-    axes = _pairs(shape, "--shape")
-    if seq and "seq" in axes:
-        raise InputError("--seq and --shape seq=... say the same; give one of them.")
-    return axes | ({"seq": seq} if seq else {})
+    if value and name in pairs:
+        raise InputError(f"--{name} and {option} {name}=... say the same; give one of them.")
+    return pairs | ({name: value} if value else {})
 
 
 def _pairs(given: list[str] | None, option: str) -> dict[str, str]:

@@ -18,7 +18,15 @@ DEFAULT_METRICS = ("latency_ms", "throughput_per_s", "memory_peak_mb")
 _UNBROKEN = ("model", "on", "runtime", "precision")
 _LEAST = {"verdict": len("ambiguous:"), "shape": len("decoder_seq 8")}
 """Characters that a column needs so that its longest words stay whole."""
-_HEADINGS = {"latency_ms": "latency", "throughput_per_s": "throughput", "memory_peak_mb": "peak memory"}
+_HEADINGS = {
+    "latency_ms": "latency",
+    "throughput_per_s": "throughput",
+    "memory_peak_mb": "peak memory",
+    "first_token_ms": "first token",
+    "inter_token_ms": "between tokens",
+    "tokens_per_s": "speed",
+    "kv_cache_mb": "kv cache",
+}
 
 
 def record_table(records: Iterable[Record], metrics: Sequence[str] = DEFAULT_METRICS) -> Table:
@@ -130,8 +138,9 @@ def verdict_text(record: Record) -> str:
 
 def one_line(record: Record) -> str:
     """A record as a line of progress."""
-    if record.status is Status.OK and "latency_ms" in record.metrics:
-        return f"{record.case.label}: {metric_text(record, 'latency_ms')}"
+    said = next((name for name in ("latency_ms", "throughput_per_s") if name in record.metrics), None)
+    if record.status is Status.OK and said:
+        return f"{record.case.label}: {metric_text(record, said)}"
     return f"{record.case.label}: {record.status.value} ({record.reason})"
 
 

@@ -87,18 +87,6 @@ def _new_run(suite: Suite | None, effort: str, settings: dict[str, Any]) -> Run:
     )
 
 
-def _by_columns(records: list[Record]) -> dict[tuple[str, ...], list[Record]]:
-    """Records by the metrics that say most about them, which a workload may declare."""
-    from modeldyno.cli._tables import DEFAULT_METRICS
-    from modeldyno.workloads import WORKLOADS
-
-    groups: dict[tuple[str, ...], list[Record]] = {}
-    for record in records:
-        columns = getattr(WORKLOADS.get(record.case.workload), "shows", DEFAULT_METRICS)
-        groups.setdefault(columns, []).append(record)
-    return groups
-
-
 class _Job:
     """One run from plan to report."""
 
@@ -186,6 +174,7 @@ class _Job:
     def report(self, json: bool) -> None:
         from modeldyno.analysis.best import best_per_model
         from modeldyno.cli import _tables
+        from modeldyno.cli._columns import by_columns
         from modeldyno.cli._print import print_json, print_line, print_table
         from modeldyno.runner.suite import probes_of
 
@@ -213,7 +202,7 @@ class _Job:
         problems = [record for record in self.records if record.status.value != "ok"]
         if problems:
             print_table(_tables.problem_table(problems))
-        for columns, group in _by_columns(measured).items():
+        for columns, group in by_columns(measured, []).items():
             print_table(_tables.record_table(group, columns))
         if latency:
             print_table(_tables.best_table(latency, throughput))

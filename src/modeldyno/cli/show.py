@@ -32,20 +32,21 @@ def show(
 ) -> None:
     """Show the records of a run, or of all runs."""
     from modeldyno.cli import _tables
+    from modeldyno.cli._columns import by_columns
     from modeldyno.core.types import Status
 
     opened = open_store(store)
     run_id = () if run == "all" else (opened.find_run(run).run_id,)
     found = opened.records(choice.filter(run_id), None if json or not limit else limit + 1)
     records = found if json or not limit else found[-limit:]
-    columns = _columns(comma_list(metric), records)
+    tables = by_columns([record for record in records if record.status is Status.OK], comma_list(metric))
     if json:
         print_json({"records": [record.model_dump(mode="json") for record in records]})
         return
-    measured = [record for record in records if record.status is Status.OK]
     problems = [record for record in records if record.status is not Status.OK]
-    if measured:
-        print_table(_tables.record_table(measured, columns))
+    for columns, group in tables.items():
+        if group:
+            print_table(_tables.record_table(group, columns))
     if problems:
         print_table(_tables.problem_table(problems))
     if not records:
@@ -55,18 +56,6 @@ def show(
     elif len(records) < len(found):
         print_note(f"Only the newest {limit} are shown; --limit 0 shows all.")
     _details(records, profile, passport, log)
-
-
-def _columns(wanted: list[str], records: list[Record]) -> list[str]:
-    """The metrics asked for; else the usual ones, or what there is where a benchmark of one's own has none of them."""
-    from modeldyno.cli._tables import DEFAULT_METRICS
-    from modeldyno.core.metrics import metric
-
-    present = list(dict.fromkeys(name for record in records for name in record.metrics))
-    if wanted:
-        return [name if name in present else metric(name).name for name in wanted]
-    usual = [name for name in DEFAULT_METRICS if name in present]
-    return list(DEFAULT_METRICS) if usual else present[:4]
 
 
 def _details(records: list[Record], profile: bool, passport: bool, log: bool) -> None:

@@ -41,6 +41,15 @@ class Lap:
     """Time the device was busy; absent where host and device are the same."""
 
 
+@runtime_checkable
+class ReadsParts(Protocol):
+    """A step that times parts of itself."""
+
+    def read(self) -> Mapping[str, Sequence[float]]:
+        """What was read since the last call, by the metric it belongs to, in the order of the steps."""
+        ...
+
+
 class Session(Protocol):
     """An open device. It owns its stopwatch: the only code that knows how this device synchronises."""
 
@@ -190,8 +199,10 @@ class Loaded(Protocol):
     """A model on a device, bound to its inputs."""
 
     load_ms: float
-    step: Step
-    """Runs the model once; may return before the device has finished."""
+
+    def step(self) -> Any:
+        """Runs the model once; may return before the device has finished."""
+        ...
 
     def outputs(self) -> Arrays:
         """The outputs of one step, as fp32 arrays on the host, named as in the reference."""
@@ -214,6 +225,15 @@ class TimesItself(Protocol):
     """A loaded model that runs elsewhere (a browser page, a phone, a set of ranks) and keeps its own time there."""
 
     def sample(self, policy: Policy, process: int) -> Samples: ...
+
+
+@runtime_checkable
+class StepsAtOnce(Protocol):
+    """A loaded model whose step may run in several threads at a time."""
+
+    def steps_at_once(self) -> int:
+        """How many can without getting in each other's way."""
+        ...
 
 
 class Runtime(Protocol):
@@ -240,6 +260,28 @@ class Runtime(Protocol):
 
     def load(self, source: Source, session: Session, case: Case) -> Loaded:
         """Bring the model onto the device."""
+        ...
+
+
+@runtime_checkable
+class Trains(Protocol):
+    """A runtime that a PyTorch module can learn in."""
+
+    def for_training(self, module: Any) -> Any:
+        """What to call in place of the module, with the module's own parameters."""
+        ...
+
+    def training_details(self) -> dict[str, str | int | float | bool]:
+        """What a record should know about it, asked after the last step."""
+        ...
+
+
+@runtime_checkable
+class KeepsLast(Protocol):
+    """A runtime that holds on to the model it loaded last, for the next case of a group."""
+
+    def release(self) -> None:
+        """Let go of it."""
         ...
 
 
@@ -317,7 +359,7 @@ class DecodingSource(Protocol):
         ...
 
     def path(self) -> np.ndarray[Any, Any]:
-        """Tokens to go along in place of the chosen ones when outputs are checked: batch x new_tokens."""
+        """Tokens to go along in place of the chosen ones when outputs are checked: batch x the tokens checked."""
         ...
 
     def torch_model(self) -> Any:
@@ -329,7 +371,11 @@ class DecodingSource(Protocol):
         ...
 
     def reference(self) -> Reference:
-        """Scores after each token of the path, computed in one pass without kept keys and values."""
+        """Scores of the first token and of those along the path, computed in one pass without kept keys and values."""
+        ...
+
+    def rounding(self, precision: str) -> dict[str, float]:
+        """Per output, how far PyTorch on the CPU in this precision is from the reference; empty where unknown."""
         ...
 
 
@@ -337,11 +383,17 @@ class DecodingSource(Protocol):
 class DecodingGraphs:
     """Two ONNX graphs: one reads the prompt, the other takes one token more.
 
-    Both give `logits` (batch x 1 x vocabulary) and `present.*`; the second takes `input_ids` (batch x 1), the mask over
-    all positions so far where the model wants one, and `past.*`, whose lengths are free."""
+    Both give `logits` (batch x 1 x vocabulary), the likeliest `token` (batch x 1) and what is kept as `present.X`; the
+    second takes `input_ids` (batch x 1) and each `past.X`: the last `present.X`, or X of the prompt where no graph has
+    given one yet. Lengths of the past are free."""
 
     prefill: Path
     decode: Path
+
+    @classmethod
+    def of(cls, folder: Path) -> DecodingGraphs:
+        """Where they lie in the folder that was made for them."""
+        return cls(folder / "prefill.onnx", folder / "decode.onnx")
 
 
 class Decoder(Protocol):
@@ -382,3 +434,11 @@ class Decodes(Protocol):
         ...
 
     def load_decoder(self, source: DecodingSource, session: Session, case: Case) -> Decoder: ...
+
+
+@runtime_checkable
+class OffersCaches(Protocol):
+    """A runtime that can keep keys and values in more ways than letting them grow."""
+
+    caches: tuple[str, ...]
+    """Values of the option `cache` that it understands, its own choice first."""

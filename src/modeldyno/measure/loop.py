@@ -5,13 +5,13 @@ from __future__ import annotations
 import gc
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from modeldyno.core.policy import Policy
-from modeldyno.core.protocols import Session, Step, TimesDevice, Turns
+from modeldyno.core.protocols import ReadsParts, Session, Step, TimesDevice, Turns
 from modeldyno.core.types import Samples, Stop
 from modeldyno.measure import statistics
 from modeldyno.measure.host import thread_wait_ns
@@ -38,6 +38,7 @@ class _Columns:
     host: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
     wait: list[float] = field(default_factory=list)
+    parts: dict[str, list[float]] = field(default_factory=dict)
 
     def take(self, session: Session, step: Step) -> None:
         cpu, waited = time.process_time_ns(), thread_wait_ns()
@@ -48,11 +49,17 @@ class _Columns:
         waits = thread_wait_ns()
         if waited is not None and waits is not None:
             self.wait.append((waits - waited) / scale)
+        for name, values in _read(step).items():
+            self.parts.setdefault(name, []).extend(values)
+
+
+def _read(step: object) -> Mapping[str, Sequence[float]]:
+    return step.read() if isinstance(step, ReadsParts) else {}
 
 
 def sample(session: Session, step: Step, policy: Policy, process: int = 0, turns: Turns | None = None) -> Samples:
     """Raw samples of `step` on this session, by the policy's rules, or in the turns that are given."""
-    with _no_garbage_collection():
+    with no_garbage_collection():
         steps = steps_per_sample(session, step)
         warmup, steady = _warm_up(session, step, steps, policy)
         if turns is None:
@@ -69,6 +76,7 @@ def sample(session: Session, step: Step, policy: Policy, process: int = 0, turns
         device_cold_ms=cold,
         cpu_ms=columns.cpu,
         wait_ms=columns.wait,
+        parts=columns.parts,
         stop=stop,
         steady=steady,
     )
@@ -118,7 +126,7 @@ def _collect_in_turns(session: Session, step: Step, steps: int, turns: Turns) ->
     """The first sample of a turn is not kept: the caches are still full of another process's work."""
     columns = _Columns(steps)
     for seconds in turns:
-        session.lap(step, steps)
+        _Columns(steps).take(session, step)
         first = len(columns.host)
         deadline = time.perf_counter() + seconds
         while len(columns.host) < first + TURN_SAMPLES or time.perf_counter() < deadline:
@@ -145,8 +153,10 @@ def _stop(host: list[float], noise: list[float], elapsed: float, policy: Policy)
 
 
 def _device_samples(session: Session, step: Step, policy: Policy) -> tuple[list[float], list[float]]:
-    """Times of the device alone, hot and with a flushed cache, where the session can tell them."""
-    if not isinstance(session, TimesDevice):
+    """Times of the device alone, hot and with a flushed cache, where the session can tell them.
+
+    A step that reads its own parts waits for the device in between: no guard could cover it."""
+    if not isinstance(session, TimesDevice) or isinstance(step, ReadsParts):
         return [], []
     hot = _device_laps(session, step, policy, cold=False)
     return hot, _device_laps(session, step, policy, cold=True)
@@ -171,7 +181,7 @@ def _narrow(times: list[float], policy: Policy) -> bool:
 
 
 @contextmanager
-def _no_garbage_collection() -> Iterator[None]:
+def no_garbage_collection() -> Iterator[None]:
     """A collection in the middle of a sample is the harness's cost, not the model's."""
     gc.collect()
     gc.disable()

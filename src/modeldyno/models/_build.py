@@ -45,6 +45,19 @@ def step_of(spec: ModelSpec, weights: Weights, seed: int) -> tuple[Any, float]:
     return step, (time.perf_counter() - start) * 1e3
 
 
+def learner(spec: ModelSpec, weights: Weights, seed: int) -> Any:
+    """The library's own model in fp32 on the CPU, as training begins: a checkpoint, or the library's own first weights.
+
+    The quick filling that speed is measured with is no good start: in long stacks hardly any signal is left."""
+    cls = _class_of(spec)
+    if spec.uses_checkpoint(weights):
+        return _pretrained(cls, spec)
+    torch = _library.load_torch()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return _constructed(cls, spec)
+
+
 def release() -> None:
     """Let go of the model held in this process, so that its memory can be used for something else."""
     _held.clear()
@@ -67,15 +80,19 @@ def _class_of(spec: ModelSpec) -> Any:
 
 
 def _random(cls: Any, spec: ModelSpec, seed: int) -> Any:
+    with _library.without_initialising():
+        model = _constructed(cls, spec)
+    _weights.fill(model, seed)
+    return model
+
+
+def _constructed(cls: Any, spec: ModelSpec) -> Any:
     try:
-        with _library.without_initialising():
-            model = _library.construct(cls, spec.config)
+        return _library.construct(cls, spec.config)
     except (InputError, Unsupported, MemoryError):
         raise
     except Exception as error:
         raise JobError(f"'{spec.name}' could not be built: {_library.first_line(error)}") from error
-    _weights.fill(model, seed)
-    return model
 
 
 def _pretrained(cls: Any, spec: ModelSpec) -> Any:

@@ -37,15 +37,24 @@ def count(spec: ModelSpec, batch: int = 1, shape: Mapping[str, int] | None = Non
     return count_with(spec, model_inputs(spec, batch, full_shape(spec, shape)))
 
 
+def count_parameters(spec: ModelSpec) -> int:
+    """Of a model of a library; its operations are left alone."""
+    return _parameters(_meta_model(spec))
+
+
 def count_with(spec: ModelSpec, arrays: Arrays) -> Counts:
     """Count a model with the inputs of one step."""
     model = _meta_model(spec)
-    parameters = sum(parameter.numel() for parameter in model.parameters())
+    parameters = _parameters(model)
     try:
         with _library.quiet():
             return Counts(parameters, _all_operations(spec, model, arrays) / 1e9)
     except Exception as error:  # noqa: BLE001 any model may do what tracing cannot follow; the count is optional
         return Counts(parameters, None, f"the step cannot be traced: {_library.first_line(error)}")
+
+
+def _parameters(model: Any) -> int:
+    return sum(parameter.numel() for parameter in model.parameters())
 
 
 def _all_operations(spec: ModelSpec, model: Any, arrays: Arrays) -> int:

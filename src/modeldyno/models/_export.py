@@ -60,11 +60,19 @@ def _export(
     torch = _library.load_torch()
     names = [name for name in arrays if name not in hints.constants]
     tensors = tuple(torch.from_numpy(arrays[name]) for name in names)
-    module = _positional(step, names, _constants(arrays, hints))
+    module = positional(step, names, constants(arrays, hints))
+    with exporting():
+        torch.onnx.export(module, tensors, path, input_names=names, output_names=list(outputs), **options)
+
+
+@contextlib.contextmanager
+def exporting() -> Iterator[None]:
+    """Quiet, without gradients and checks; what goes wrong inside is Unsupported with the exporter's reason."""
+    torch = _library.load_torch()
     try:
         with _library.quiet(), _without_checks(), torch.no_grad():
-            torch.onnx.export(module, tensors, path, input_names=names, output_names=list(outputs), **options)
-    except MemoryError:
+            yield
+    except (MemoryError, Unsupported):
         raise
     except Exception as error:
         cause = error.__cause__ or error
@@ -73,14 +81,14 @@ def _export(
         ) from error
 
 
-def _constants(arrays: Arrays, hints: ExportHints) -> dict[str, Any]:
+def constants(arrays: Arrays, hints: ExportHints) -> dict[str, Any]:
     # The newer exporter takes plain numbers for constants; a tensor's values would be unknown to it.
     torch = _library.load_torch()
     kept = {name: arrays[name] for name in arrays if name in hints.constants}
     return {name: torch.from_numpy(array) if hints.legacy else array.tolist() for name, array in kept.items()}
 
 
-def _positional(step: Any, names: list[str], constants: dict[str, Any]) -> Any:
+def positional(step: Any, names: list[str], constants: dict[str, Any]) -> Any:
     from torch import nn
 
     class Positional(nn.Module):  # type: ignore[misc]

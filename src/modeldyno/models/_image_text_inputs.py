@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Recipe = Callable[[Any, int, Mapping[str, int], Rng], Arrays]
 
-_LEAD = 2
+LEAD = 2
 """Text tokens before the image; the rest of the prompt follows it."""
 
 
@@ -38,17 +38,17 @@ def _prompt(config: Any, batch: int, length: int, middle: list[int], rng: Rng) -
     _check_prompt(text, length, len(middle))
     ids = token_ids(text, batch, length, rng, specials=middle)
     image = np.tile(np.array(middle, dtype=np.int64), (batch, 1))
-    whole = np.concatenate([ids[:, :_LEAD], image, ids[:, _LEAD:]], axis=1)
+    whole = np.concatenate([ids[:, :LEAD], image, ids[:, LEAD:]], axis=1)
     return {"input_ids": whole, "attention_mask": np.ones_like(whole)}
 
 
 def _check_prompt(text: Any, length: int, image_tokens: int) -> None:
     limit = position_limit(text)
     room = None if limit is None else limit - image_tokens
-    if length < _LEAD + 1 or (room is not None and length > room):
+    if length < LEAD + 1 or (room is not None and length > room):
         raise Unsupported(
-            f"seq={length} does not fit: with {image_tokens} tokens of image this model takes {_LEAD + 1} to {room}",
-            f"ask for seq between {_LEAD + 1} and {room}",
+            f"seq={length} does not fit: with {image_tokens} tokens of image this model takes {LEAD + 1} to {room}",
+            f"ask for seq between {LEAD + 1} and {room}",
         )
 
 

@@ -48,7 +48,7 @@ class Shelf:
 
         self.put(name, write)
 
-    def put_folder(self, name: str, fill: Callable[[Path], None]) -> Path:
+    def put_folder(self, name: str, fill: Callable[[Path], object]) -> Path:
         """Let `fill` write a folder, then move it into place; the first of several writers wins."""
         target = self.folder / name
         draft = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=self.folder))

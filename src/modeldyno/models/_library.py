@@ -154,6 +154,11 @@ def accepted(cls: Any, arrays: Arrays) -> Arrays:
     return {name: array for name, array in arrays.items() if name in parameters}
 
 
+def takes(model: Any, name: str) -> bool:
+    """Whether calls of this model may have an argument of this name."""
+    return name in inspect.signature(model.forward).parameters
+
+
 def first_line(error: BaseException) -> str:
     """What went wrong, in the one line a reason has room for."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]

@@ -82,6 +82,7 @@ class CudaSession(TorchGpuSession):
 class CudaPlatform:
     name = "cuda"
     colour = "#1D612B"
+    fitness = {"embedding": 3, "text_generation": 3, "vision": 3, "audio": 3, "multimodal": 3}
     runtimes = ("torch", "torch-compile", "onnxruntime")
 
     def probe(self) -> Probe:

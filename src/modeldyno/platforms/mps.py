@@ -97,6 +97,7 @@ class MpsSession:
 class MpsPlatform:
     name = "mps"
     colour = "#CEA6C2"
+    fitness = {"embedding": 3, "text_generation": 2, "vision": 3, "audio": 2}
     runtimes = ("torch", "torch-compile")
 
     def probe(self) -> Probe:

@@ -35,6 +35,7 @@ class OpenvinoProcessorSession(HostCounters, OpenvinoSession):
 class OpenvinoPlatform:
     name = "openvino"
     colour = "#1B74DF"
+    fitness = {"embedding": 2, "text_generation": 1, "vision": 3, "audio": 2}
     runtimes = ("openvino", "onnxruntime")
 
     def probe(self) -> Probe:

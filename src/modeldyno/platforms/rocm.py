@@ -74,6 +74,7 @@ class RocmSession(TorchGpuSession):
 class RocmPlatform:
     name = "rocm"
     colour = "#CF5D15"
+    fitness = {"embedding": 3, "text_generation": 2, "vision": 2, "audio": 2}
     runtimes = ("torch", "torch-compile")
 
     def probe(self) -> Probe:

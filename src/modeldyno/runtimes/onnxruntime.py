@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeldyno.core.cache import cache_dir
 from modeldyno.core.cores import available_cores
 from modeldyno.core.errors import Unsupported
-from modeldyno.core.identity import digest
-from modeldyno.core.protocols import RunsOnnxruntime, Session, Source
+from modeldyno.core.protocols import DecodingSource, RunsOnnxruntime, Session, Source
 from modeldyno.core.types import Case, Placement, Precision, ProfileRow
+from modeldyno.runtimes._graph_decoder import GraphDecoder
+from modeldyno.runtimes._onnx_precision import in_precision
 from modeldyno.runtimes._profile import top_rows
 
 if TYPE_CHECKING:
@@ -53,20 +52,16 @@ class LoadedGraph:
             values = self._bound.copy_outputs_to_cpu()
         return {name: np.asarray(value, dtype=np.float32) for name, value in zip(self._names, values, strict=True)}
 
+    def steps_at_once(self) -> int:
+        """A session may run in several threads, but a binding has one set of outputs and a device one stream of ours.
+        More than there are cores for would only cost memory."""
+        if self._bound is not None or self._provider[1]:
+            return 1
+        threads = int(self._session.get_session_options().intra_op_num_threads)
+        return max(1, available_cores() // threads)
+
     def placement(self) -> Placement:
-        wanted = self._provider[0]
-        nodes = Counter(event["args"]["provider"] for event in self._events if "provider" in event["args"])
-        elsewhere = {
-            event["args"]["op_name"] for event in self._events if event["args"].get("provider", wanted) != wanted
-        }
-        return Placement(
-            asked=wanted,
-            device=nodes.most_common(1)[0][0] if nodes else self._session.get_providers()[0],
-            compute_precision=_compute_precision(self._events),
-            nodes={name: count // PROFILED_STEPS for name, count in nodes.items()},
-            fallback=tuple(sorted(elsewhere)),
-            threads=self._session.get_session_options().intra_op_num_threads or None,
-        )
+        return _placement(self._session, self._provider[0], self._events)
 
     def profile(self) -> tuple[ProfileRow, ...]:
         rows = ((e["args"]["op_name"], "operator", 1, e["dur"] / 1e3) for e in self._events)
@@ -74,13 +69,7 @@ class LoadedGraph:
 
     @cached_property
     def _events(self) -> list[dict[str, Any]]:
-        """Kernel events of a second session that profiles itself: the timed one must not pay for it."""
-        with tempfile.TemporaryDirectory() as folder:
-            session = _open(self._path, self._provider, self._case, profile=Path(folder) / "ort")
-            for _ in range(PROFILED_STEPS):
-                session.run(None, self._feed)
-            events = json.loads(Path(session.end_profiling()).read_text())
-        return [e for e in events if e.get("cat") == "Node" and e["name"].endswith("_kernel_time")]
+        return _profiled(self._path, self._provider, self._case, lambda session: session.run(None, self._feed))
 
     def _binding(self) -> Any:
         binding = self._session.io_binding()
@@ -89,6 +78,45 @@ class LoadedGraph:
         for name in self._names:
             binding.bind_output(name)
         return binding
+
+
+class DecodingGraph:
+    """A session whose inputs and outputs stay where it computes."""
+
+    def __init__(self, path: Path, provider: tuple[str, dict[str, str]], case: Case) -> None:
+        self._path, self._provider, self._case = path, provider, case
+        self._session = _open(path, provider, case)
+        self.inputs = tuple(entry.name for entry in self._session.get_inputs())
+        memories = zip(self._session.get_outputs(), self._session.get_output_memory_infos(), strict=True)
+        self._outputs = {output.name: (memory.name.lower(), memory.device_id) for output, memory in memories}
+
+    def run(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        return self._run(self._session, given)
+
+    def value(self, array: Any) -> Any:
+        import onnxruntime
+
+        return onnxruntime.OrtValue.ortvalue_from_numpy(array)
+
+    def array(self, value: Any) -> Any:
+        return value.numpy()
+
+    def size(self, value: Any) -> int:
+        return int(value.tensor_size_in_bytes())
+
+    def placement(self, given: Mapping[str, Any]) -> Placement:
+        events = _profiled(self._path, self._provider, self._case, lambda session: self._run(session, given))
+        return _placement(self._session, self._provider[0], events)
+
+    def _run(self, session: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+        """With a binding of its own each time: the outputs of one run are the inputs of the next."""
+        binding = session.io_binding()
+        for name, value in given.items():
+            binding.bind_ortvalue_input(name, value)
+        for name, memory in self._outputs.items():
+            binding.bind_output(name, *memory)
+        session.run_with_iobinding(binding)
+        return dict(zip(self._outputs, binding.get_outputs(), strict=True))
 
 
 class OnnxruntimeRuntime:
@@ -113,11 +141,24 @@ class OnnxruntimeRuntime:
 
     def prepare(self, source: Source, precision: str) -> None:
         _check_precision(precision)
-        _in_precision(source.onnx_path(), precision)
+        in_precision(source.onnx_path(), precision)
 
     def load(self, source: Source, session: Session, case: Case) -> LoadedGraph:
-        path = _in_precision(source.onnx_path(), case.precision)
+        path = in_precision(source.onnx_path(), case.precision)
         return LoadedGraph(path, _provider(session), case, source.inputs())
+
+    def prepare_decoder(self, source: DecodingSource, precision: str) -> None:
+        _check_precision(precision)
+        graphs = source.graphs()
+        for path in (graphs.prefill, graphs.decode):
+            in_precision(path, precision)
+
+    def load_decoder(self, source: DecodingSource, session: Session, case: Case) -> GraphDecoder:
+        graphs, provider = source.graphs(), _provider(session)
+        paths = [in_precision(path, case.precision) for path in (graphs.prefill, graphs.decode)]
+        begin = time.perf_counter()
+        prefill, decode = (DecodingGraph(path, provider, case) for path in paths)
+        return GraphDecoder(prefill, decode, source.prompt(), (time.perf_counter() - begin) * 1e3)
 
 
 def _check_precision(precision: str) -> None:
@@ -148,43 +189,29 @@ def _open(path: Path, provider: tuple[str, dict[str, str]], case: Case, profile:
     return onnxruntime.InferenceSession(path, options, providers=[provider])
 
 
-def _in_precision(path: Path, precision: str) -> Path:
-    """The graph converted to this precision, kept in the cache for this state of the file and this ONNX Runtime."""
-    if precision == Precision.FP32:
-        return path
-    state = path.stat()
-    key = digest([str(path.resolve()), state.st_size, state.st_mtime_ns, precision, version("onnxruntime")])
-    target = cache_dir("converted") / f"{key}.onnx"
-    if not target.exists():
-        partial = target.with_suffix(f".{os.getpid()}.partial")
-        write = _write_fp16 if precision == Precision.FP16 else _write_int8
-        write(path, partial)
-        partial.replace(target)
-    return target
+def _profiled(
+    path: Path, provider: tuple[str, dict[str, str]], case: Case, step: Callable[[Any], Any]
+) -> list[dict[str, Any]]:
+    """Kernel events of a second session that profiles itself: the timed one must not pay for it."""
+    with tempfile.TemporaryDirectory() as folder:
+        session = _open(path, provider, case, profile=Path(folder) / "ort")
+        for _ in range(PROFILED_STEPS):
+            step(session)
+        events = json.loads(Path(session.end_profiling()).read_text())
+    return [e for e in events if e.get("cat") == "Node" and e["name"].endswith("_kernel_time")]
 
 
-def _write_fp16(path: Path, target: Path) -> None:
-    import onnx
-    from onnxruntime.transformers.float16 import convert_float_to_float16
-
-    model = convert_float_to_float16(onnx.load(path), keep_io_types=True, disable_shape_infer=True)
-    onnx.save_model(model, target)
-
-
-def _write_int8(path: Path, target: Path) -> None:
-    """Dynamic quantization; the pre-processing pass fuses first and makes the result twice as fast."""
-    import onnx
-    from onnxruntime.quantization import quantize_dynamic
-    from onnxruntime.quantization.shape_inference import quant_pre_process
-
-    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-        # In one file: the pre-processing loses weights that are stored beside the graph.
-        whole, fused = Path(folder) / "whole.onnx", Path(folder) / "fused.onnx"
-        onnx.save_model(onnx.load(path), whole)
-        quant_pre_process(str(whole), str(fused), skip_symbolic_shape=True)
-        model = onnx.load(fused)
-        del model.graph.value_info[:]  # shapes from before the fusion contradict the fused graph
-        quantize_dynamic(model, str(target))
+def _placement(session: Any, wanted: str, events: list[dict[str, Any]]) -> Placement:
+    nodes = Counter(event["args"]["provider"] for event in events if "provider" in event["args"])
+    elsewhere = {event["args"]["op_name"] for event in events if event["args"].get("provider", wanted) != wanted}
+    return Placement(
+        asked=wanted,
+        device=nodes.most_common(1)[0][0] if nodes else session.get_providers()[0],
+        compute_precision=_compute_precision(events),
+        nodes={name: count // PROFILED_STEPS for name, count in nodes.items()},
+        fallback=tuple(sorted(elsewhere)),
+        threads=session.get_session_options().intra_op_num_threads or None,
+    )
 
 
 def _compute_precision(events: list[dict[str, Any]]) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from modeldyno.core.errors import Unsupported
-from modeldyno.core.protocols import RunsOpenvino, Session, Source
+from modeldyno.core.protocols import DecodingSource, RunsOpenvino, Session, Source
 from modeldyno.core.types import Case, Placement, Precision, ProfileRow
+from modeldyno.runtimes._graph_decoder import GraphDecoder, Names
 from modeldyno.runtimes._profile import top_rows
 
 if TYPE_CHECKING:
@@ -46,21 +48,7 @@ class LoadedGraph:
         return {name: np.asarray(value, dtype=np.float32) for name, value in zip(self._names, values, strict=True)}
 
     def placement(self) -> Placement:
-        """Read off the executed graph: its nodes carry the precision they really run in."""
-        nodes = list(self._compiled.get_runtime_model().get_ops())
-        arithmetic = Counter(
-            _info(node, "runtimePrecision") for node in nodes if _info(node, "layerType") in _ARITHMETIC
-        )
-        devices = self._compiled.get_property("EXECUTION_DEVICES")
-        return Placement(
-            asked=self._device,
-            device=",".join(devices),
-            compute_precision=arithmetic.most_common(1)[0][0] if arithmetic else "no matrix arithmetic",
-            nodes=dict(Counter(_info(node, "runtimePrecision") for node in nodes)),
-            fallback=tuple(sorted(set(devices) - {self._device})),
-            threads=int(self._compiled.get_property("INFERENCE_NUM_THREADS")),
-            details={"hint": str(self._compiled.get_property("INFERENCE_PRECISION_HINT").to_string())},
-        )
+        return _placement(self._compiled, self._device)
 
     def profile(self) -> tuple[ProfileRow, ...]:
         """Layer by layer; OpenVINO names the kernel it chose, such as brgemm_avx512_f32."""
@@ -81,6 +69,40 @@ class LoadedGraph:
         return layers
 
 
+class DecodingGraph:
+    """A compiled model with two requests that take turns: what one gave the other takes, where it lies."""
+
+    def __init__(self, path: Path, device: str, case: Case, known: Container[str]) -> None:
+        self._device = device
+        self._compiled = _compile(path, device, case)
+        self._taken = {_name_among(port, known): port for port in self._compiled.inputs}
+        self._given = {_name_among(port, known): port for port in self._compiled.outputs}
+        self.inputs = tuple(self._taken)
+        self._requests = itertools.cycle([self._compiled.create_infer_request() for _ in range(2)])
+
+    def run(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        request = next(self._requests)
+        for name, tensor in given.items():
+            request.set_tensor(self._taken[name], tensor)
+        request.infer()
+        return {name: request.get_tensor(port) for name, port in self._given.items()}
+
+    def value(self, array: Any) -> Any:
+        import openvino
+
+        return openvino.Tensor(array)
+
+    def array(self, value: Any) -> Any:
+        return value.data
+
+    def size(self, value: Any) -> int:
+        return int(value.byte_size)
+
+    def placement(self, given: Mapping[str, Any]) -> Placement:
+        self.run(given)
+        return _placement(self._compiled, self._device)
+
+
 class OpenvinoRuntime:
     name = "openvino"
     options = frozenset({"threads", "hint"})
@@ -99,6 +121,16 @@ class OpenvinoRuntime:
 
     def load(self, source: Source, session: Session, case: Case) -> LoadedGraph:
         return LoadedGraph(source, _address(session), case)
+
+    def prepare_decoder(self, source: DecodingSource, precision: str) -> None:
+        _check_precision(precision)
+        source.graphs()
+
+    def load_decoder(self, source: DecodingSource, session: Session, case: Case) -> GraphDecoder:
+        graphs, device, prompt = source.graphs(), _address(session), source.prompt()
+        begin = time.perf_counter()
+        prefill, decode = (DecodingGraph(path, device, case, Names(prompt)) for path in (graphs.prefill, graphs.decode))
+        return GraphDecoder(prefill, decode, prompt, (time.perf_counter() - begin) * 1e3)
 
 
 def _check_precision(precision: str) -> None:
@@ -130,6 +162,22 @@ def _compile(path: Path, device: str, case: Case, count: bool = False) -> Any:
         settings["INFERENCE_NUM_THREADS"] = int(threads)
     core = openvino.Core()
     return core.compile_model(core.read_model(path), device, settings)
+
+
+def _placement(compiled: Any, device: str) -> Placement:
+    """Read off the executed graph: its nodes carry the precision they really run in."""
+    nodes = list(compiled.get_runtime_model().get_ops())
+    arithmetic = Counter(_info(node, "runtimePrecision") for node in nodes if _info(node, "layerType") in _ARITHMETIC)
+    devices = compiled.get_property("EXECUTION_DEVICES")
+    return Placement(
+        asked=device,
+        device=",".join(devices),
+        compute_precision=arithmetic.most_common(1)[0][0] if arithmetic else "no matrix arithmetic",
+        nodes=dict(Counter(_info(node, "runtimePrecision") for node in nodes)),
+        fallback=tuple(sorted(set(devices) - {device})),
+        threads=int(compiled.get_property("INFERENCE_NUM_THREADS")),
+        details={"hint": str(compiled.get_property("INFERENCE_PRECISION_HINT").to_string())},
+    )
 
 
 def _name_among(port: Any, known: Container[str]) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from modeldyno.core.cores import available_cores
 from modeldyno.core.errors import Unsupported
-from modeldyno.core.protocols import RunsTorch, Session, Source
+from modeldyno.core.protocols import DecodingSource, RunsTorch, Session, Source
 from modeldyno.core.types import KERNEL, Case, Placement, Precision, ProfileRow
 from modeldyno.runtimes._profile import top_rows
+from modeldyno.runtimes._torch_decoder import DYNAMIC, STATIC, TorchDecoder, Writing
+from modeldyno.runtimes._torch_placement import Details, placement_of
 
 if TYPE_CHECKING:
     from modeldyno.core.protocols import Arrays
@@ -38,30 +40,20 @@ class LoadedModule:
     def outputs(self) -> Arrays:
         return {name: tensor.detach().float().cpu().numpy() for name, tensor in self.step().items()}
 
-    def placement(self) -> Placement:
+    def steps_at_once(self) -> int:
+        """Eager modules keep nothing between steps. More than there are cores for would only cost memory, and a
+        device does one after the other anyway."""
         import torch
 
-        where = Counter(str(tensor.device) for tensor in self.module.parameters())
-        formats = Counter(str(tensor.dtype).removeprefix("torch.") for tensor in self.module.parameters())
-        device = next(iter(self.step().values())).device
-        return Placement(
-            asked=self._address,
-            device=str(device),
-            compute_precision=self._compute_precision(formats),
-            nodes=dict(where),
-            fallback=tuple(sorted(set(where) - {str(device)})),
-            threads=torch.get_num_threads(),
-            details=self.details(),
-        )
+        return max(1, available_cores() // torch.get_num_threads()) if _is_host(self._address) else 1
 
-    def details(self) -> dict[str, str | int | float | bool]:
+    def placement(self) -> Placement:
+        result = next(iter(self.step().values()))
+        return placement_of(self.module, result, self._address, self._precision, self.details())
+
+    def details(self) -> Details:
         """What else the record should know; runtimes that build on this one add to it."""
         return {}
-
-    def _compute_precision(self, formats: Counter[str]) -> str:
-        if self._precision == Precision.INT8:
-            return "int8 linear layers, the rest float32"
-        return formats.most_common(1)[0][0] if formats else "unknown"
 
     def profile(self) -> tuple[ProfileRow, ...]:
         """Kernels by device time where the device reports them, else operators by their own CPU time."""
@@ -85,6 +77,7 @@ class TorchRuntime:
     name = "torch"
     options = frozenset({"threads"})
     preloads = ("torch", "transformers.modeling_utils")
+    caches: tuple[str, ...] = (DYNAMIC, STATIC)
 
     def __init__(self) -> None:
         self._placed: tuple[tuple[str, ...], Any, float] | None = None
@@ -103,20 +96,42 @@ class TorchRuntime:
         """Nothing to keep: modules are built where they run."""
 
     def load(self, source: Source, session: Session, case: Case) -> LoadedModule:
-        import torch
-
-        if threads := case.options.get("threads"):
-            torch.set_num_threads(int(threads))
+        _use_threads(case)
         device = _address(session)
         module, load_ms = self._place(source, device, case.precision)
         inputs = _to_device(source.inputs(), device, case.precision)
         return self.bind(module, inputs, case.precision, load_ms, _as_tensors_say(device))
 
+    def release(self) -> None:
+        self._placed = None
+
     def bind(self, module: Any, inputs: dict[str, Any], precision: str, load_ms: float, address: str) -> LoadedModule:
         return LoadedModule(module, inputs, precision, load_ms, address)
 
-    def _place(self, source: Source, device: str, precision: str) -> tuple[Any, float]:
-        key = (source.info.fingerprint, device, precision)
+    def prepare_decoder(self, source: DecodingSource, precision: str) -> None:
+        """Nothing to keep here either."""
+
+    def load_decoder(self, source: DecodingSource, session: Session, case: Case) -> TorchDecoder:
+        _use_threads(case)
+        device = _address(session)
+        model, load_ms = self._place(source, device, case.precision)
+        prompt = _to_device(source.prompt(), device, case.precision)
+        cache = str(case.options.get("cache", self.caches[0]))
+        return self.bind_decoder(
+            Writing(model, prompt, source.new_tokens, cache, case.precision, _as_tensors_say(device), load_ms)
+        )
+
+    def bind_decoder(self, writing: Writing) -> TorchDecoder:
+        return TorchDecoder(writing, writing.model)
+
+    def for_training(self, module: Any) -> Any:
+        return module
+
+    def training_details(self) -> dict[str, str | int | float | bool]:
+        return {}
+
+    def _place(self, source: Source | DecodingSource, device: str, precision: str) -> tuple[Any, float]:
+        key = (type(source).__name__, source.info.fingerprint, device, precision)
         if self._placed is None or self._placed[0] != key:
             module = source.torch_model()
             begin = time.perf_counter()
@@ -133,6 +148,13 @@ def _address(session: Session) -> str:
             f"choose another --runtime for {session.device.platform}",
         )
     return session.torch_device()
+
+
+def _use_threads(case: Case) -> None:
+    import torch
+
+    if threads := case.options.get("threads"):
+        torch.set_num_threads(int(threads))
 
 
 def _as_tensors_say(device: str) -> str:

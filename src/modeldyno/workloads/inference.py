@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 
 from modeldyno import models
-from modeldyno.core.protocols import Bench, Loaded, Profiles, Source, TimesItself
+from modeldyno.core.protocols import Bench, Decoder, DecodingSource, Loaded, Profiles, Source, TimesItself
 from modeldyno.core.types import (
     KERNEL,
     Case,
@@ -38,7 +38,7 @@ class Inference:
         """What can be made once and kept: the reference, and what the runtime wants from the exporter."""
         note("preparing")
         begin = time.perf_counter()
-        source = _source(case)
+        source = source_of(case)
         source.reference()
         source.rounding(case.precision)
         RUNTIMES.get(case.runtime).prepare(source, case.precision)
@@ -48,14 +48,14 @@ class Inference:
     def run(self, bench: Bench) -> Outcome:
         case, runtime = bench.case, RUNTIMES.get(bench.case.runtime)
         runtime.check(bench.session, case.precision)
-        source = _source(case)
+        source = source_of(case)
         bench.note("loading")
         loaded = runtime.load(source, bench.session, case)
         first_ms = bench.session.lap(loaded.step, 1).host_ns / 1e6
         rounding = source.rounding(case.precision)
         check = check_outputs(loaded.outputs(), source.reference(), case.precision, rounding)
         if not check.passed:
-            return self._invalid(bench, source, loaded, check)
+            return wrong_outputs(bench, source, loaded, check)
         bench.note("measuring")
         keeper = loaded if isinstance(loaded, TimesItself) else None
         samples, trust = sampled(bench, with_extra_work(bench, loaded), keeper)
@@ -79,7 +79,7 @@ class Inference:
             metrics=metrics,
             samples=samples,
             profile=profile,
-            software=_versions(runtime.packages()),
+            software=versions(runtime.packages()),
         )
 
     def _metrics(
@@ -98,25 +98,28 @@ class Inference:
         metrics |= memory_pass(bench.session, loaded.step, bench.policy)
         return metrics | energy_pass(bench.session, loaded.step, bench.policy)
 
-    def _invalid(self, bench: Bench, source: Source, loaded: Loaded, check: OutputCheck) -> Outcome:
-        error = (
-            "missing, of another size or not finite"
-            if check.rel_l2 is None
-            else f"off by {check.rel_l2:.2g} (limit {check.tolerance:g})"
-        )
-        return Outcome(
-            status=Status.INVALID,
-            reason=f"output '{check.worst_output}' is {error} against {check.reference}",
-            remedy="use another precision or runtime for this model",
-            device=bench.session.device,
-            model=source.info,
-            placement=loaded.placement(),
-            check=check,
-            software=_versions(RUNTIMES.get(bench.case.runtime).packages()),
-        )
+
+def wrong_outputs(
+    bench: Bench, source: Source | DecodingSource, loaded: Loaded | Decoder, check: OutputCheck
+) -> Outcome:
+    error = (
+        "missing, of another size or not finite"
+        if check.rel_l2 is None
+        else f"off by {check.rel_l2:.2g} (limit {check.tolerance:g})"
+    )
+    return Outcome(
+        status=Status.INVALID,
+        reason=f"output '{check.worst_output}' is {error} against {check.reference}",
+        remedy="use another precision or runtime for this model",
+        device=bench.session.device,
+        model=source.info,
+        placement=loaded.placement(),
+        check=check,
+        software=versions(RUNTIMES.get(bench.case.runtime).packages()),
+    )
 
 
-def _source(case: Case) -> Source:
+def source_of(case: Case) -> Source:
     return models.prepare(models.resolve(case.model), case.batch, case.shape, case.weights)
 
 
@@ -129,7 +132,7 @@ def _device_time(profile: tuple[ProfileRow, ...]) -> dict[str, MetricValue]:
     return {"device_time_ms": MetricValue(value=total, note="sum of the kernels in the profile")}
 
 
-def _versions(packages: tuple[str, ...]) -> dict[str, str]:
+def versions(packages: tuple[str, ...]) -> dict[str, str]:
     found = {}
     for package in packages:
         try:

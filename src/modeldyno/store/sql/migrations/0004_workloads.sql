@@ -23,6 +23,7 @@ ALTER TABLE records ADD COLUMN sustained_per_s metric;
 ALTER TABLE records ADD COLUMN late_share metric;
 ALTER TABLE records ADD COLUMN client_lag_ms metric;
 ALTER TABLE records ADD COLUMN served_batch metric;
+ALTER TABLE records ADD COLUMN padding_share metric;
 ALTER TABLE records ADD COLUMN queries metric;
 ALTER TABLE records ADD COLUMN forward_ms metric;
 ALTER TABLE records ADD COLUMN backward_ms metric;

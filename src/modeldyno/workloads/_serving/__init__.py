@@ -1,0 +1,1 @@
+"""What the workload serving is made of: the load, the server, the search for the highest rate."""

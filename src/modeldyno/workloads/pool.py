@@ -1,0 +1,108 @@
+"""Pool: many users of few models that are shared, and what the sharing is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from modeldyno.core.protocols import Bench
+from modeldyno.core.types import Case, MetricValue, Outcome, OutputCheck, Passport, Samples, Status, Verdict
+from modeldyno.pool import Loader, Pool
+from modeldyno.runtimes import RUNTIMES
+from modeldyno.workloads._outputs import check_outputs
+from modeldyno.workloads._placement import fallback_check, proven
+from modeldyno.workloads._pool import trials
+from modeldyno.workloads._pool.cast import BESIDE, USERS, Cast, cast_of
+from modeldyno.workloads._pool.rounds import InTurn, Together, side_by_side
+from modeldyno.workloads._sampled import sampled
+from modeldyno.workloads.inference import MEMBER as INFERENCE
+from modeldyno.workloads.inference import source_of, versions, wrong_outputs
+
+
+class PoolWorkload:
+    """One load for all, outputs, rounds together and in turn, a failure, memory, eviction: in this order."""
+
+    name = "pool"
+    options = frozenset({BESIDE, USERS})
+    shows = (
+        "throughput_per_s",
+        "sequential_per_s",
+        "concurrency_gain",
+        "memory_shared_mb",
+        "memory_unshared_mb",
+        "recovery_ms",
+    )
+
+    def check(self, case: Case) -> None:
+        cast_of(case)
+
+    def prepare(self, case: Case, note: Callable[[str], None]) -> Outcome:
+        """What each model needs, as for inference."""
+        cast = cast_of(case)
+        made = [INFERENCE.prepare(each, note).metrics["prepare_ms"].value or 0.0 for each in (cast.mine, *cast.others)]
+        return Outcome(status=Status.OK, metrics={"prepare_ms": MetricValue(value=sum(made))})
+
+    def run(self, bench: Bench) -> Outcome:
+        cast = cast_of(bench.case)
+        with Pool(loader=Loader(lambda _: bench.session)) as pool:
+            bench.note("loading")
+            found = [trials.loads_at_once(pool, cast)]
+            checks: list[OutputCheck] = []
+            for case, check in _checked(pool, cast):
+                checks.append(check)
+                if not check.passed:
+                    with pool.borrow(case) as loaded:
+                        return wrong_outputs(bench, source_of(case), loaded, check)
+            bench.note("measuring")
+            samples, trust = _measured(bench, pool, cast)
+            with pool.borrow(cast.mine) as loaded:
+                load_ms, placement = loaded.load_ms, proven(loaded.placement(), cast.mine.precision)
+        bench.note("failure, memory, eviction")
+        found += [trial(bench, cast) for trial in (trials.recovery, trials.sharing, trials.budget)]
+        trust = Passport.of((*trust.checks, *(c for tried in found for c in tried.checks), fallback_check(placement)))
+        doubts = [check.advice or check.name for check in trust.concerns if check.verdict is Verdict.INVALID]
+        return Outcome(
+            status=Status.INVALID if doubts else Status.OK,
+            reason="; ".join(doubts) or None,
+            device=bench.session.device,
+            model=source_of(cast.mine).info,
+            placement=placement,
+            check=checks[0],
+            passport=trust,
+            metrics={
+                "load_ms": MetricValue(value=load_ms),
+                "items": MetricValue(value=cast.users * cast.mine.batch, note=f"{cast.users} users"),
+                **{name: value for tried in found for name, value in tried.metrics.items()},
+            },
+            samples=samples.model_copy(
+                update={"parts": {**samples.parts, **{n: v for tried in found for n, v in tried.parts.items()}}}
+            ),
+            software=versions(RUNTIMES.get(bench.case.runtime).packages()),
+        )
+
+
+def _checked(pool: Pool, cast: Cast) -> Iterator[tuple[Case, OutputCheck]]:
+    """Every model's outputs, as a borrower gets them."""
+    for case in cast.models:
+        source = source_of(case)
+        with pool.borrow(case) as loaded:
+            outputs = loaded.outputs()
+        yield case, check_outputs(outputs, source.reference(), case.precision, source.rounding(case.precision))
+
+
+def _measured(bench: Bench, pool: Pool, cast: Cast) -> tuple[Samples, Passport]:
+    """Rounds of all users together, and as parts of them what the same work in turn says."""
+    with ThreadPoolExecutor(cast.users) as crew:
+        together, in_turn = Together(pool, cast.uses(), crew), InTurn(pool, cast.uses())
+        samples, trust = sampled(bench, together)
+        pairs = side_by_side(bench.session, together, in_turn, bench.policy)
+    items = cast.users * cast.mine.batch
+    parts = {
+        "sequential_per_s": [items * 1e3 / pair.in_turn_ms for pair in pairs],
+        "concurrency_gain": [pair.in_turn_ms / pair.together_ms for pair in pairs],
+        **in_turn.read(),
+    }
+    return samples.model_copy(update={"parts": parts}), trust
+
+
+MEMBER = PoolWorkload()
