@@ -41,7 +41,7 @@ def check_written(record: dict) -> None:
     assert metrics["tokens"]["value"] == 8
     assert metrics["first_token_ms"]["value"] == pytest.approx(median(samples["parts"]["first_token_ms"]))
     assert metrics["inter_token_ms"]["value"] == pytest.approx(median(samples["parts"]["inter_token_ms"]))
-    assert len(samples["parts"]["inter_token_ms"]) == 3 * len(samples["host_ms"]) * samples["steps_per_sample"]
+    assert len(samples["parts"]["token_gap_ms"]) == 3 * len(samples["host_ms"]) * samples["steps_per_sample"]
     assert metrics["tokens_per_s"]["value"] == pytest.approx(8e3 / metrics["latency_ms"]["value"])
     assert metrics["first_ms"]["note"] is None, "a process of its own, so it was cold"
     assert record["check"]["passed"] and record["check"]["rel_l2"] < 1e-5

@@ -92,11 +92,11 @@ def test_the_worst_of_each_check_counts() -> None:
 
 def test_parts_become_metrics_with_percentiles_where_the_table_has_them() -> None:
     gaps = [float(gap) for gap in range(1, 1001)]
-    parts = {"inter_token_ms": gaps, "first_token_ms": [20.0] * 40, "loss": [3.0, 2.0, 1.0], "unheard_of": [1.0]}
+    parts = {"token_gap_ms": gaps, "first_token_ms": [20.0] * 40, "loss": [3.0, 2.0, 1.0], "unheard_of": [1.0]}
     samples = Samples(host_ms=[100.0] * 40, parts=parts, stop=Stop.INTERVAL, steady=True)
     record = build(outcome(1.0, samples=samples, metrics={"loss": MetricValue(value=1.0)}))
-    assert record.value("inter_token_ms") == pytest.approx(500.5)
-    assert record.value("inter_token_p99_ms") == pytest.approx(990, rel=0.01)
+    assert record.value("token_gap_ms") == pytest.approx(500.5)
+    assert record.value("token_gap_p99_ms") == pytest.approx(990, rel=0.01)
     assert record.value("first_token_ms") == 20.0
     assert "first_token_p99_ms" not in record.metrics
     assert record.value("loss") == 1.0, "what the workload says itself comes first"

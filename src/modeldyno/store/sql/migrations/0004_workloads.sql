@@ -8,9 +8,10 @@ CREATE INDEX records_of_series ON records (series_id);
 CREATE INDEX records_of_model ON records (model);
 
 ALTER TABLE records ADD COLUMN inter_token_ms metric;
-ALTER TABLE records ADD COLUMN inter_token_p90_ms metric;
-ALTER TABLE records ADD COLUMN inter_token_p95_ms metric;
-ALTER TABLE records ADD COLUMN inter_token_p99_ms metric;
+ALTER TABLE records ADD COLUMN token_gap_ms metric;
+ALTER TABLE records ADD COLUMN token_gap_p90_ms metric;
+ALTER TABLE records ADD COLUMN token_gap_p95_ms metric;
+ALTER TABLE records ADD COLUMN token_gap_p99_ms metric;
 ALTER TABLE records ADD COLUMN prefill_tokens_per_s metric;
 ALTER TABLE records ADD COLUMN decode_tokens_per_s metric;
 ALTER TABLE records ADD COLUMN cold_first_token_ms metric;
