@@ -29,7 +29,7 @@ class GenerationWorkload:
     A step is a whole generation of all sequences of the batch."""
 
     name = "generation"
-    options = frozenset({CACHE})
+    options: frozenset[str] = frozenset()
     shows = (FIRST, BETWEEN, "tokens_per_s", "kv_cache_mb")
 
     def axes(self, of_model: Mapping[str, int]) -> Mapping[str, int]:
