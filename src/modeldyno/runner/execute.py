@@ -77,9 +77,11 @@ class _Group:
         for case, outcome in self._outcomes_of(Job(cases=tuple(self._open), policy=self._policy, prepare=True)):
             if outcome.status is Status.OK:
                 self._prepared[case] = outcome.metrics
-            else:
-                self._outcomes[case].append(outcome)
+                continue
+            self._outcomes[case].append(outcome)
+            if not outcome.out_of_memory:
                 self._finish(case)
+        self._tell_what_fits()
 
     def _measure(self, process: int) -> None:
         """Only cases that went well so far are repeated; one that did not is finished, at once or after a look at
@@ -90,6 +92,9 @@ class _Group:
             failed = outcome.status is not Status.OK
             if not outcome.out_of_memory and (failed or process == self._policy.processes - 1):
                 self._finish(case)
+        self._tell_what_fits()
+
+    def _tell_what_fits(self) -> None:
         for case in [case for case in self._open if any(o.out_of_memory for o in self._outcomes[case])]:
             self._outcomes[case][-1] = with_batch_that_fits(case, self._outcomes[case][-1], self._attempt)
             self._finish(case)

@@ -102,7 +102,8 @@ def _outcome_of(error: Exception, case: Case) -> Outcome:
         reason = f"the package {package} is not installed"
         return Outcome(status=Status.SKIPPED, reason=reason, remedy=f"pip install {package}", log=log)
     if _is_out_of_memory(error):
-        reason = f"out of memory: {_first_line(error)}"
+        told = ". ".join(_first_line(error).split(". ")[:2])  # what follows is a report on the allocator
+        reason = f"out of memory: {told}"
         remedy = "use a smaller --batch or --precision"
         return Outcome(status=Status.FAILED, reason=reason, remedy=remedy, log=log, out_of_memory=True)
     if isinstance(error, InputError):
