@@ -36,6 +36,9 @@ def test_the_record_of_a_search_says_what_loadgen_says(dyno: Dyno) -> None:
     assert metrics["memory_peak_mb"] and metrics["load_ms"] and metrics["latency_ms"]
     checks = {check["name"]: check for check in found["passport"]["checks"]}
     assert checks["loadgen"]["value"] == "VALID"
+    assert re.fullmatch(r"\d+ tests, \d+ missed, lowered \d+ times", checks["search"]["value"])
+    assert found["metrics"]["latency_ms"]["low"] is None
+    assert "no interval" in found["metrics"]["latency_ms"]["note"]
     assert {"slo", "keeps_up", "client_lag", "queries", "foreign_load_per_core"} <= set(checks)
     for words, ours in (
         (r"Scheduled samples per second : ([\d.]+)", metrics["sustained_per_s"]),
@@ -44,7 +47,14 @@ def test_the_record_of_a_search_says_what_loadgen_says(dyno: Dyno) -> None:
     ):
         said = re.search(words, found["log"])
         assert said, found["log"]
-        assert float(said[1]) == pytest.approx(ours, rel=0.05)
+        assert float(said[1]) == pytest.approx(ours, rel=0.005)
+
+
+def test_the_default_effort_has_one_process_too(dyno: Dyno) -> None:
+    done = dyno(*SERVE, "--json", "--option", "rate=50", "--samples", "20")
+    (found,) = json.loads(done.stdout)["records"]
+    assert [samples["process"] for samples in found["samples"]] == [0]
+    assert len(found["samples"][0]["parts"]["latency_ms"]) == 20
 
 
 def test_a_bound_that_cannot_be_kept_is_told_with_what_was_reached(dyno: Dyno) -> None:

@@ -82,6 +82,16 @@ def kill_in_the_middle(case: list[str], folder: Path, place: Path) -> None:
         psutil.wait_procs(family, timeout=30)
 
 
+def test_the_result_is_that_of_the_process_that_trained_for_it(dyno) -> None:
+    few = ("--workload", "training", "--on", "cpu", "--runtime", "torch", "--samples", "3", "--json")
+    (record,) = records_of(dyno("run", "tiny-bert", *few, "--seq", "16", "--option", "steps=5"))
+    assert record["status"] == "ok"
+    assert len(record["samples"]) > 1
+    losses = losses_of(record)
+    assert [record["metrics"]["loss_begin"]["value"], record["metrics"]["loss"]["value"]] == [losses[0], losses[-1]]
+    assert record["metrics"]["gradient_norm"].get("low") is None
+
+
 def test_batch_sizes_scale_and_options_reach_the_record(dyno, tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     more = ("--option", "steps=5", "--option", "target=loss<0.01", "--option", f"tensorboard={logs}")

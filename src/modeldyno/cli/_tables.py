@@ -66,7 +66,8 @@ def best_table(by_latency: Sequence[Best], by_throughput: Sequence[Best]) -> Tab
     throughputs = {best.work: best for best in by_throughput}
     for best in by_latency:
         case, other = best.record.case, throughputs.get(best.work)
-        cells = [case.model, case.precision, _axes(case)]
+        model = case.model if case.workload == "inference" else f"{case.model} ({case.workload})"
+        cells = [model, case.precision, _axes(case)]
         trust = "ambiguous, repeat it" if best.doubtful else "valid"
         table.add_row(*cells, *_choice(best), *(_choice(other) if other else ("-", "-")), trust)
     return table

@@ -87,6 +87,13 @@ def _new_run(suite: Suite | None, effort: str, settings: dict[str, Any]) -> Run:
     )
 
 
+def _ranked(workload: str) -> bool:
+    """Whether less time is better, whatever else differs; not so under a load that was searched for."""
+    from modeldyno.workloads import WORKLOADS
+
+    return bool(getattr(WORKLOADS.get(workload), "ranked", True))
+
+
 class _Job:
     """One run from plan to report."""
 
@@ -176,9 +183,8 @@ class _Job:
         from modeldyno.cli import _tables
         from modeldyno.cli._columns import by_columns
         from modeldyno.cli._print import print_json, print_line, print_table
-        from modeldyno.runner.suite import probes_of
 
-        rivals = [record for record in self.records if not probes_of(record.case.workload)]
+        rivals = [record for record in self.records if _ranked(record.case.workload)]
         latency = best_per_model(rivals, "latency_ms")
         throughput = best_per_model(rivals, "throughput_per_s")
         if json:

@@ -6,6 +6,18 @@ import difflib
 from collections.abc import Iterable
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """PyTorch has its own class for devices and a plain RuntimeError for the host; exporters wrap either."""
+    told: BaseException | None = error
+    while told is not None:
+        if isinstance(told, MemoryError) or type(told).__name__ == "OutOfMemoryError":
+            return True
+        if "can't allocate memory" in str(told):
+            return True
+        told = told.__cause__
+    return False
+
+
 class DynoError(Exception):
     """Anything a user should read as a sentence instead of a traceback."""
 

@@ -36,7 +36,7 @@ def _row(name: str, unit: str, direction: str, digits: int, meaning: str) -> Met
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        _row("latency_ms", "ms", "less", 4, "median host time of one step (one batch) in the steady state"),
+        _row("latency_ms", "ms", "less", 4, "median host time of one step (one batch); in serving, of one query"),
         _row("latency_mean_ms", "ms", "less", 4, "mean host time of one step"),
         _row("latency_min_ms", "ms", "less", 4, "shortest step time"),
         _row("latency_max_ms", "ms", "less", 4, "longest step time"),
@@ -44,8 +44,8 @@ METRICS: dict[str, Metric] = {
         _row("latency_p90_ms", "ms", "less", 4, "90th percentile of the step time"),
         _row("latency_p95_ms", "ms", "less", 4, "95th percentile of the step time"),
         _row("latency_p99_ms", "ms", "less", 4, "99th percentile of the step time"),
-        _row("throughput_per_s", "items/s", "more", 4, "items per second: batch size over median step time"),
-        _row("tokens_per_s", "tokens/s", "more", 4, "tokens generated per second"),
+        _row("throughput_per_s", "items/s", "more", 4, "items per second: those of a step over its median time"),
+        _row("tokens_per_s", "tokens/s", "more", 4, "tokens made or learned from per second"),
         _row("first_token_ms", "ms", "less", 4, "time until the first token"),
         _row("cpu_time_ms", "ms", "less", 4, "processor time of one step"),
         _row("device_time_ms", "ms", "less", 4, "median time the device itself was busy with one step"),

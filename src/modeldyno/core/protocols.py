@@ -312,6 +312,8 @@ class Bench:
     """Tells the parent what is happening, for the progress line."""
     turns: Turns | None = None
     """Given when the case is sampled side by side with others."""
+    trial: bool = False
+    """True where only whether it fits is asked: as little as shows that is enough, and nothing may be left behind."""
 
 
 class Workload(Protocol):

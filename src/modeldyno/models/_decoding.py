@@ -17,7 +17,7 @@ from modeldyno.models._inputs import full_shape, model_inputs
 from modeldyno.models._kept import Shelf
 from modeldyno.models._prepared import OfLibrary, Order
 from modeldyno.models._resolve import ModelSpec, SourceKind
-from modeldyno.models._source import ANY_BATCH
+from modeldyno.models._source import ANY_BATCH, NO_ANY_BATCH
 from modeldyno.models._tokens import position_limit, special_ids, token_ids
 
 if TYPE_CHECKING:
@@ -87,6 +87,8 @@ class Decoding(OfLibrary):
         """Graphs for this batch beside those all batch sizes share; None where there are no such graphs."""
         from modeldyno.models._decoding_export import fix_batch
 
+        if self._graph_shelf(ANY_BATCH).text(NO_ANY_BATCH) is not None:
+            return None
         try:
             shared = self._exported(ANY_BATCH, hints)
         except Unsupported:  # an export for one batch size may still do; if not, it will tell the reason
@@ -98,15 +100,24 @@ class Decoding(OfLibrary):
                 Shelf(target.parent).put(target.name, partial(fix_batch, path, batch))
         return DecodingGraphs(prefill, decode)
 
+    def _graph_shelf(self, batch: int) -> Shelf:
+        """Graphs serve any number of tokens."""
+        return replace(self._order, batch=batch, shape={**self._order.shape, NEW_TOKENS: ANY_NUMBER}).shelf()
+
     def _exported(self, batch: int, hints: ExportHints) -> DecodingGraphs:
         from modeldyno.models._decoding_export import export_decoding
 
-        shelf = replace(self._order, batch=batch, shape={**self._order.shape, NEW_TOKENS: ANY_NUMBER}).shelf()
+        shelf = self._graph_shelf(batch)
         folder = shelf.folder / "decoding"
         if not folder.is_dir():
             model, prompt, free = self.torch_model(), self.prompt(), batch == ANY_BATCH
-            with self._timed():
-                shelf.put_folder(folder.name, lambda draft: export_decoding(model, prompt, draft, hints, free))
+            try:
+                with self._timed():
+                    shelf.put_folder(folder.name, lambda draft: export_decoding(model, prompt, draft, hints, free))
+            except Unsupported as error:
+                if free:
+                    shelf.put_text(NO_ANY_BATCH, str(error))
+                raise
         return DecodingGraphs.of(folder)
 
     def _draw(self) -> Arrays:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeldyno.core.errors import Unsupported
+from modeldyno.core.errors import Unsupported, is_out_of_memory
 from modeldyno.models import _library
 from modeldyno.models._architecture import ExportHints
 
@@ -72,9 +72,11 @@ def exporting() -> Iterator[None]:
     try:
         with _library.quiet(), _without_checks(), torch.no_grad():
             yield
-    except (MemoryError, Unsupported):
+    except Unsupported:
         raise
     except Exception as error:
+        if is_out_of_memory(error):
+            raise
         cause = error.__cause__ or error
         raise Unsupported(
             f"torch.onnx could not export this model: {_library.first_line(cause)}", "use the torch runtime"

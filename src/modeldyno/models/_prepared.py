@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from modeldyno.core.cache import cache_dir
-from modeldyno.core.errors import InputError, JobError
+from modeldyno.core.errors import InputError, JobError, is_out_of_memory
 from modeldyno.core.identity import digest
 from modeldyno.core.protocols import Reference
 from modeldyno.core.types import ModelInfo, Precision, Weights
@@ -161,9 +161,9 @@ class OfLibrary(Prepared):
     def _compute(self) -> tuple[str, Arrays]:
         try:
             return "torch fp32 on cpu", self._run_on_cpu(Precision.FP32)
-        except MemoryError:
-            raise
         except Exception as error:
+            if is_out_of_memory(error):
+                raise
             raise JobError(f"'{self._order.spec.name}' fails in PyTorch on the CPU: {error}") from error
 
     def _round(self, precision: str) -> dict[str, float]:
@@ -172,7 +172,9 @@ class OfLibrary(Prepared):
         reference = self.reference()
         try:
             outputs = self._run_on_cpu(precision)
-        except RuntimeError:  # an operator without a kernel of this precision on the CPU
+        except RuntimeError as error:  # an operator without a kernel of this precision on the CPU
+            if is_out_of_memory(error):
+                raise
             return {}
         distances = {name: relative_distance(outputs.get(name), reference, name) for name in reference.values}
         return {name: distance for name, distance in distances.items() if distance is not None}

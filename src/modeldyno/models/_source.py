@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 ANY_BATCH = 0
 """Stands for the batch size of what serves them all."""
+NO_ANY_BATCH = "no-any-batch.txt"
+"""Kept in place of an export for all batch sizes that failed, with the reason: it would fail in every process."""
 
 release = _build.release
 
@@ -82,12 +84,15 @@ class ModelSource(OfLibrary):
         path = shelf.folder / "onnx" / "model.onnx"
         if path.is_file():
             return path
+        if shelf.text(NO_ANY_BATCH) is not None:
+            return None
         step, names = self.torch_model(), tuple(self.reference().values)
         arrays = model_inputs(order.spec, 2, order.shape, order.seed)
         try:
             with self._timed():
                 shelf.put_folder("onnx", lambda draft: export_any_batch(step, arrays, names, draft / path.name))
-        except Unsupported:  # an export for one batch size may still do; if not, it will tell the reason
+        except Unsupported as error:  # an export for one batch size may still do; if not, it will tell the reason
+            shelf.put_text(NO_ANY_BATCH, str(error))
             return None
         return path
 

@@ -1,7 +1,7 @@
 """Loaded models shared by key, within a memory budget, isolated from each other's failures, placed where they fit."""
 
 from modeldyno.pool.borrowed import Borrowed
-from modeldyno.pool.errors import Broken, Closed, NoRoom, Resting, TooLarge
+from modeldyno.pool.errors import Broken, Closed, NoRoom, Resting, StillLoading, TooLarge
 from modeldyno.pool.loading import Loader, Model
 from modeldyno.pool.placing import Placed
 from modeldyno.pool.pool import Pool, PoolState
@@ -17,5 +17,6 @@ __all__ = [
     "Pool",
     "PoolState",
     "Resting",
+    "StillLoading",
     "TooLarge",
 ]

@@ -13,6 +13,10 @@ class NoRoom(JobError):
     """The models in use left no room for this one in time."""
 
 
+class StillLoading(JobError):
+    """Another borrower's load of the model did not end in time."""
+
+
 class Broken(JobError):
     """The model failed in the hands of another borrower."""
 

@@ -6,18 +6,21 @@ import contextlib
 import gc
 import importlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from modeldyno import models
-from modeldyno.core.protocols import KeepsLast, Loaded, Runtime, Session, StepsAtOnce
-from modeldyno.core.types import Case
+from modeldyno.core.protocols import KeepsLast, Loaded, Runtime, Session, Source, StepsAtOnce
+from modeldyno.core.types import Case, Precision
 from modeldyno.platforms import PLATFORMS
-from modeldyno.pool.memory import account_of, memory_mb
+from modeldyno.pool.memory import MB, account_of, memory_mb
 from modeldyno.runtimes import RUNTIMES
 
 _ONE_AT_A_TIME = threading.Lock()
 """Loads of a whole process: the model libraries build through global switches, and memory is read as a difference."""
+_ELEMENT_BYTES: Mapping[str, int] = {Precision.FP32: 4, Precision.BF16: 2, Precision.FP16: 2, Precision.INT8: 1}
+_PAGE_MB = 4096 / MB
+"""Memory is given out in pages: nothing takes less."""
 
 
 @dataclass(eq=False)
@@ -29,7 +32,7 @@ class Model:
     account: str
     """Whose memory it takes: the host's or a device's."""
     mb: float
-    """What it takes there between steps, as measured."""
+    """What it takes there between steps: as measured, but never less than its parameters."""
     turns: threading.Semaphore = field(default_factory=threading.Semaphore)
     """As many steps at once as its runtime declares safe, else one."""
     users: int = 0
@@ -70,7 +73,8 @@ class Loader:
             finally:
                 _own(runtime)
             session.lap(loaded.step, 1)
-            took = max(0.0, memory_mb(session) - before)
+            # Other threads step meanwhile, and what they free would hide a part of this model.
+            took = max(memory_mb(session) - before, _own_mb(source, case), _PAGE_MB)
         return Model(case, loaded, account_of(session), took, threading.Semaphore(_at_once(loaded)))
 
     def let_go(self, gone: list[Model]) -> None:
@@ -108,6 +112,11 @@ def _own(runtime: Runtime) -> None:
     models.release()
     if isinstance(runtime, KeepsLast):
         runtime.release()
+
+
+def _own_mb(source: Source, case: Case) -> float:
+    """What the parameters take alone, where their number is known."""
+    return (source.info.parameters or 0) * _ELEMENT_BYTES.get(case.precision, 1) / MB
 
 
 def _at_once(loaded: Loaded) -> int:

@@ -18,7 +18,7 @@ from modeldyno.core.types import Case
 from modeldyno.pool.books import Books
 from modeldyno.pool.borrowed import Borrowed
 from modeldyno.pool.breaker import Breaker
-from modeldyno.pool.errors import Closed, NoRoom
+from modeldyno.pool.errors import Closed, NoRoom, StillLoading
 from modeldyno.pool.loading import Loader, Model
 from modeldyno.pool.placing import Placed, place
 
@@ -51,14 +51,15 @@ class Pool:
         budget_mb: float | None = None,
         *,
         patience_s: float = PATIENCE_S,
+        load_patience_s: float | None = None,
         trips: int = TRIPS,
         rest_s: float = REST_S,
         loader: Loader | None = None,
     ) -> None:
-        """`patience_s`: how long to wait for room or for another's load; after `trips` failures in a row a model is
-        refused for `rest_s`."""
+        """`patience_s`: how long to wait for room; `load_patience_s`: how long for another's load of the same model,
+        None: as long as it takes. After `trips` failures in a row a model is refused for `rest_s`."""
         self._loader = loader or Loader()
-        self._patience_s = patience_s
+        self._patience_s, self._load_patience_s = patience_s, load_patience_s
         self._books = Books(budget_mb)
         self._changed = threading.Condition()
         self._loading: dict[Case, Future[None]] = {}
@@ -68,9 +69,8 @@ class Pool:
 
     @contextmanager
     def borrow(self, case: Case, patience_s: float | None = None) -> Iterator[Borrowed]:
-        """The model of this case, loaded if it is not; it stays while the block runs."""
-        deadline = time.monotonic() + (self._patience_s if patience_s is None else patience_s)
-        model = self._take(case, deadline)
+        """The model of this case, loaded if it is not; it stays while the block runs. `patience_s` is for room."""
+        model = self._take(case, self._patience_s if patience_s is None else patience_s)
         borrowed = Borrowed(model, self)
         try:
             yield borrowed
@@ -126,7 +126,7 @@ class Pool:
             with self._changed:
                 breaker.worked()
 
-    def _take(self, case: Case, deadline: float) -> Model:
+    def _take(self, case: Case, patience_s: float) -> Model:
         while True:
             with self._changed:
                 self._check_open()
@@ -137,20 +137,22 @@ class Pool:
                     self._breakers[case].check(case.label)
                     mine = self._loading[case] = Future()
             if under_way is None:
-                return self._load(case, mine, deadline)
-            self._await(case, under_way, deadline)
+                return self._load(case, mine, patience_s)
+            self._await(case, under_way)
 
-    def _await(self, case: Case, load: Future[None], deadline: float) -> None:
+    def _await(self, case: Case, load: Future[None]) -> None:
         """Another's load: its error is everybody's, the end of its patience is not."""
-        left = max(0.0, deadline - time.monotonic())
-        if not concurrent.futures.wait([load], timeout=left).done:
-            raise NoRoom(f"{case.label} was still being loaded when the patience was over; wait longer.")
+        if not concurrent.futures.wait([load], timeout=self._load_patience_s).done:
+            raise StillLoading(
+                f"{case.label} was still being loaded for another borrower after {self._load_patience_s:g} s; "
+                "borrow it later, or give the pool a longer load_patience_s."
+            )
         with contextlib.suppress(NoRoom):
             load.result()
 
-    def _load(self, case: Case, mine: Future[None], deadline: float) -> Model:
+    def _load(self, case: Case, mine: Future[None], patience_s: float) -> Model:
         try:
-            model = self._bring_in(case, deadline)
+            model = self._bring_in(case, patience_s)
         except BaseException as error:
             with self._changed:
                 self._books.forget_promise(case)
@@ -164,10 +166,10 @@ class Pool:
         mine.set_result(None)
         return model
 
-    def _bring_in(self, case: Case, deadline: float) -> Model:
+    def _bring_in(self, case: Case, patience_s: float) -> Model:
         """Loaded and in the books, with one user. Found too large for the room there is, it goes and waits for it."""
         while True:
-            self._make_room(case, deadline)
+            patience_s -= self._make_room(case, patience_s)
             model = self._loader.load(case)
             with self._changed:
                 self._loads += 1
@@ -180,11 +182,13 @@ class Pool:
         self._loader.let_go(gone)
         return model
 
-    def _make_room(self, case: Case, deadline: float) -> None:
+    def _make_room(self, case: Case, patience_s: float) -> float:
+        """Gives the seconds it waited: the time of a load is not taken from the patience."""
+        begin = time.monotonic()
         with self._changed:
             self._check_open()
             while (gone := self._books.promise(case)) is None:
-                left = deadline - time.monotonic()
+                left = begin + patience_s - time.monotonic()
                 if left <= 0:
                     budget = f"{self._books.budget_mb:.0f} MB"
                     raise NoRoom(
@@ -193,7 +197,9 @@ class Pool:
                     )
                 self._changed.wait(left)
                 self._check_open()
+        waited = time.monotonic() - begin
         self._loader.let_go(gone)
+        return waited
 
     def _used(self) -> str:
         return ", ".join(f"{model.case.label} ({model.mb:.0f} MB)" for model in self._books.in_use()) or "a load"

@@ -51,6 +51,7 @@ class _Group:
         processes: Processes,
     ) -> None:
         self._processes = processes
+        self._repeats = _repeats(cases[0].workload, policy)
         self._run_id, self._policy, self._timeout_s = run_id, policy, timeout_s
         self._sink, self._observer = sink, observer
         self._open = dict.fromkeys(cases, True)
@@ -64,7 +65,7 @@ class _Group:
         """On an interrupt, what was measured so far becomes records before the interrupt goes on."""
         try:
             self._prepare()
-            for process in range(self._policy.processes):
+            for process in range(self._repeats):
                 self._measure(process)
         finally:
             for case in [case for case in self._open if self._outcomes[case]]:
@@ -90,7 +91,7 @@ class _Group:
         for case, outcome in self._outcomes_of(job):
             self._outcomes[case].append(outcome)
             failed = outcome.status is not Status.OK
-            if not outcome.out_of_memory and (failed or process == self._policy.processes - 1):
+            if not outcome.out_of_memory and (failed or process == self._repeats - 1):
                 self._finish(case)
         self._tell_what_fits()
 
@@ -100,7 +101,7 @@ class _Group:
             self._finish(case)
 
     def _attempt(self, case: Case) -> Outcome:
-        job = Job(cases=(case,), policy=trial(self._policy))
+        job = Job(cases=(case,), policy=trial(self._policy), trial=True)
 
         def note(smaller: Case, text: str) -> None:
             self._observer.note(0, smaller, f"does it fit: {text}")
@@ -124,8 +125,14 @@ class _Group:
 
     def _finish(self, case: Case) -> None:
         outcomes, started, seconds = self._outcomes[case], self._started[case], self._seconds[case]
-        record = assemble(self._run_id, case, outcomes, started, seconds, self._policy.processes)
+        record = assemble(self._run_id, case, outcomes, started, seconds, self._repeats)
         if record.status is Status.OK:
             record = record.model_copy(update={"metrics": self._prepared.get(case, {}) | record.metrics})
         del self._open[case]
         self._sink(record)
+
+
+def _repeats(workload: str, policy: Policy) -> int:
+    """A workload whose result is one long test declares that one process is all there is."""
+    most: int = getattr(WORKLOADS.get(workload), "processes", policy.processes)
+    return min(most, policy.processes)

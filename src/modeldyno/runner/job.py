@@ -18,6 +18,8 @@ class Job(Frozen):
     process: int = 0
     prepare: bool = False
     """Only prepare the cases; a measuring process comes after."""
+    trial: bool = False
+    """Only see whether they fit."""
 
 
 class Started(Frozen):

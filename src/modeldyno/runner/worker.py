@@ -14,7 +14,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 
-from modeldyno.core.errors import InputError, Unsupported
+from modeldyno.core.errors import InputError, Unsupported, is_out_of_memory
 from modeldyno.core.protocols import Bench, Prepares, Session
 from modeldyno.core.types import Case, Outcome, Status
 from modeldyno.platforms import PLATFORMS
@@ -66,7 +66,8 @@ class _Measurer:
             self._session = PLATFORMS.get(case.platform).open(case.index)
         fresh, self._fresh = self._fresh, False
         job = self._job
-        return workload.run(Bench(case, job.policy, self._session, job.process, fresh, self._note, self._turns))
+        given = (self._session, job.process, fresh, self._note, self._turns, job.trial)
+        return workload.run(Bench(case, job.policy, *given))
 
 
 class _Turns:
@@ -101,7 +102,7 @@ def _outcome_of(error: Exception, case: Case) -> Outcome:
     if isinstance(error, ModuleNotFoundError) and package != "modeldyno":
         reason = f"the package {package} is not installed"
         return Outcome(status=Status.SKIPPED, reason=reason, remedy=f"pip install {package}", log=log)
-    if _is_out_of_memory(error):
+    if is_out_of_memory(error):
         told = ". ".join(_first_line(error).split(". ")[:2])  # what follows is a report on the allocator
         reason = f"out of memory: {told}"
         remedy = "use a smaller --batch or --precision"
@@ -111,15 +112,6 @@ def _outcome_of(error: Exception, case: Case) -> Outcome:
     reason = f"{type(error).__name__}: {_first_line(error)}"
     return Outcome(
         status=Status.FAILED, reason=reason, remedy=f"see the log: dyno show --log --model {case.model}", log=log
-    )
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    """PyTorch has its own class for devices and a plain RuntimeError for the host."""
-    return (
-        isinstance(error, MemoryError)
-        or type(error).__name__ == "OutOfMemoryError"
-        or "can't allocate memory" in str(error)
     )
 
 

@@ -38,6 +38,8 @@ class Hardware:
     """What stands in place of a model, with its axes and the sizes to measure when none are asked for."""
     shows = ("latency_ms", "compute_rate_gflops", "bandwidth_gb_per_s", "launch_us")
     """The metrics that say most about its records."""
+    ranked = False
+    """Its records are no alternatives to each other."""
 
     def run(self, bench: Bench) -> Outcome:
         place = _place(bench)

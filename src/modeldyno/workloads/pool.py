@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,7 +13,7 @@ from modeldyno.runtimes import RUNTIMES
 from modeldyno.workloads._outputs import check_outputs
 from modeldyno.workloads._placement import fallback_check, proven
 from modeldyno.workloads._pool import trials
-from modeldyno.workloads._pool.cast import BESIDE, USERS, Cast, cast_of
+from modeldyno.workloads._pool.cast import BESIDE, USERS, Cast, cast_of, others_of
 from modeldyno.workloads._pool.rounds import InTurn, Together, side_by_side
 from modeldyno.workloads._sampled import sampled
 from modeldyno.workloads.inference import MEMBER as INFERENCE
@@ -24,6 +25,7 @@ class PoolWorkload:
 
     name = "pool"
     options = frozenset({BESIDE, USERS})
+    ranked = False
     shows = (
         "throughput_per_s",
         "sequential_per_s",
@@ -38,14 +40,21 @@ class PoolWorkload:
 
     def prepare(self, case: Case, note: Callable[[str], None]) -> Outcome:
         """What each model needs, as for inference."""
-        cast = cast_of(case)
-        made = [INFERENCE.prepare(each, note).metrics["prepare_ms"].value or 0.0 for each in (cast.mine, *cast.others)]
-        return Outcome(status=Status.OK, metrics={"prepare_ms": MetricValue(value=sum(made))})
+        begin, cast = time.perf_counter(), cast_of(case)
+        INFERENCE.prepare(cast.mine, note)
+        for other in others_of(cast):
+            INFERENCE.prepare(other, note)
+        elapsed = MetricValue(value=(time.perf_counter() - begin) * 1e3)
+        return Outcome(status=Status.OK, metrics={"prepare_ms": elapsed})
 
     def run(self, bench: Bench) -> Outcome:
         cast = cast_of(bench.case)
         with Pool(loader=Loader(lambda _: bench.session)) as pool:
             bench.note("loading")
+            if bench.trial:
+                for case in cast.models:
+                    trials.use(pool, case)
+                return Outcome(status=Status.OK)
             found = [trials.loads_at_once(pool, cast)]
             checks: list[OutputCheck] = []
             for case, check in _checked(pool, cast):
@@ -58,7 +67,12 @@ class PoolWorkload:
             with pool.borrow(cast.mine) as loaded:
                 load_ms, placement = loaded.load_ms, proven(loaded.placement(), cast.mine.precision)
         bench.note("failure, memory, eviction")
-        found += [trial(bench, cast) for trial in (trials.recovery, trials.sharing, trials.budget)]
+        others = others_of(cast)
+        found += [
+            trials.recovery(bench, cast.mine, others),
+            trials.sharing(bench, cast),
+            trials.budget(bench, (cast.mine, *others)),
+        ]
         trust = Passport.of((*trust.checks, *(c for tried in found for c in tried.checks), fallback_check(placement)))
         doubts = [check.advice or check.name for check in trust.concerns if check.verdict is Verdict.INVALID]
         return Outcome(

@@ -17,11 +17,13 @@ from modeldyno.workloads._sampled import watched
 from modeldyno.workloads._serving import judge
 from modeldyno.workloads._serving.loadgen import PACKAGE, LoadTest, check_installed, run_test
 from modeldyno.workloads._serving.order import OPTIONS, Order, read_order
-from modeldyno.workloads._serving.ready import Ready, cases_by_size, load, load_metrics, service_rate, warm
+from modeldyno.workloads._serving.ready import Ready, cases_by_size, fitting, load, load_metrics, service_rate, warm
 from modeldyno.workloads._serving.server import Server
 from modeldyno.workloads._serving.sustained import BoundMissed, sustained
 from modeldyno.workloads.inference import MEMBER as INFERENCE
 from modeldyno.workloads.inference import versions, wrong_outputs
+
+TRIAL_QUERIES = 3
 
 
 class Serving:
@@ -29,6 +31,9 @@ class Serving:
 
     name = "serving"
     options = OPTIONS | {EXTRA_WORK}
+    processes = 1
+    """Each would find a rate of its own, and latencies at different rates are no one distribution."""
+    ranked = False
     shows = ("sustained_per_s", "goodput_per_s", "throughput_per_s", "latency_ms", "latency_p99_ms", "served_batch")
 
     def check(self, case: Case) -> None:
@@ -45,6 +50,8 @@ class Serving:
         check_installed()
         if bench.turns is not None:
             raise Unsupported("a load cannot be sampled in turns with others", "use dyno compare for serving")
+        if bench.trial:
+            return _fits(bench)
         order = read_order(bench.case, bench.policy.samples)
         bench.note("loading")
         ready = load(bench)
@@ -57,7 +64,7 @@ class Serving:
             tested = _tested(bench, order, ready, service_rate(pace))
         except BoundMissed as missed:
             return _impossible(bench, ready[0], str(missed))
-        metrics = load_metrics(ready) | judge.metrics(tested) | _sustained(order, tested)
+        metrics = load_metrics(bench, ready) | judge.metrics(tested) | _sustained(order, tested)
         metrics |= memory_pass(bench.session, ready[0].loaded.step, bench.policy)
         placement = proven(ready[0].loaded.placement(), bench.case.precision)
         passport = Passport.of((*tested.trust, *judge.checks(tested), fallback_check(placement)))
@@ -75,6 +82,14 @@ class Serving:
             software=_software(bench),
             log=tested.summary.text,
         )
+
+
+def _fits(bench: Bench) -> Outcome:
+    """A test of a few queries at the largest batch; what does not fit raises."""
+    size, step = fitting(bench)
+    server = Server(bench.session, {size: step}, 0.0)
+    run_test(Order(exactly=TRIAL_QUERIES), server, 1.0)
+    return Outcome(status=Status.OK, device=bench.session.device)
 
 
 def _tested(bench: Bench, order: Order, ready: list[Ready], rate: float) -> LoadTest:

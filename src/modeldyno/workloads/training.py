@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from importlib.metadata import version
 from itertools import cycle
 from statistics import fmean, median
 from typing import Any
@@ -16,6 +15,7 @@ from modeldyno.measure.memory import memory_pass
 from modeldyno.workloads._placement import fallback_check, proven
 from modeldyno.workloads._sampled import sampled
 from modeldyno.workloads._training.check import check_learning
+from modeldyno.workloads._training.checkpoint import shelf_of
 from modeldyno.workloads._training.course import Course, course_metrics, follow
 from modeldyno.workloads._training.memory import memory_split
 from modeldyno.workloads._training.operations import compute_metrics
@@ -25,7 +25,7 @@ from modeldyno.workloads._training.setup import Setup
 from modeldyno.workloads._training.trainer import Trainer
 
 BATCHES = 8
-"""Different batches that the steps whose speed is measured learn from in turn."""
+"""Different batches, at most, that the steps whose speed is measured learn from in turn."""
 RECENT = 100
 
 
@@ -34,7 +34,9 @@ class Steps:
 
     def __init__(self, trainer: Trainer) -> None:
         self.trainer = trainer
-        self.batches = [trainer.batches(step) for step in range(BATCHES)]
+        few, together = cycle(trainer.first_batches(BATCHES)), trainer.accumulate
+        self.batches = [[next(few) for _ in range(together)] for _ in range(max(1, BATCHES // together))]
+        """Those of each step. Steps that accumulate more than there are meet the same ones again."""
         self._turn = cycle(self.batches)
         self.count = 0
         self.first: Any = None
@@ -48,8 +50,13 @@ class Steps:
         self.recent.append(loss)
         self.count += 1
 
+    def keep_one(self) -> None:
+        """From now on every step learns from the same batches; the memory of the others is free."""
+        del self.batches[1:]
+        self._turn = cycle(self.batches)
+
     def metrics(self) -> dict[str, MetricValue]:
-        note = f"mean of the last {len(self.recent)} of {self.count} steps over {BATCHES} batches again and again"
+        note = f"mean of the last {len(self.recent)} of {self.count} steps over a few batches again and again"
         return {
             "loss": MetricValue(value=fmean(map(float, self.recent)), n=len(self.recent), note=note),
             "loss_begin": MetricValue(value=float(self.first)),
@@ -72,10 +79,13 @@ class Training:
 
     def run(self, bench: Bench) -> Outcome:
         setup = Setup.of(bench)
+        # Once is enough: it gives the same bits in every process, and a checkpoint has one writer.
+        leads = setup.settings.cap is not None and not bench.process and not bench.trial
+        if leads and (shelf := shelf_of(setup)):
+            shelf.newest()  # one that cannot be used is told now, not after the speed was measured
         bench.note("loading")
         outcome = _speed(setup)
-        # Once is enough: it gives the same bits in every process, and a checkpoint has one writer.
-        if setup.settings.cap is None or bench.process or outcome.status is not Status.OK:
+        if not leads or outcome.status is not Status.OK:
             return outcome
         bench.note("training")
         return _with_course(outcome, setup)
@@ -84,9 +94,10 @@ class Training:
 def _speed(setup: Setup) -> Outcome:
     bench, trainer = setup.bench, setup.trainer()
     steps = Steps(trainer)
+    warm = None if bench.fresh else "first of this shape; the process had run other shapes before"
     metrics = {
         "load_ms": MetricValue(value=setup.load_ms),
-        "first_ms": MetricValue(value=bench.session.lap(steps, 1).host_ns / 1e6),
+        "first_ms": MetricValue(value=bench.session.lap(steps, 1).host_ns / 1e6, note=warm),
     }
     checked = check_learning(setup, trainer)
     if checked and not checked[0].passed:
@@ -98,10 +109,12 @@ def _speed(setup: Setup) -> Outcome:
         return _invalid(setup, f"the loss was no number any more within {steps.count} steps", _slower(setup))
     bench.note("parts, memory, energy where asked, operations")
     parts = time_parts(bench.session, trainer, steps.batches[0], bench.policy)
-    metrics |= losses | _sizes(setup, trainer)
-    metrics["gradient_norm"] = trainer.gradient_norm()
-    metrics |= memory_pass(bench.session, steps, bench.policy) | memory_split(trainer, steps.batches[0][0])
+    metrics |= _sizes(setup, trainer)
+    if setup.settings.cap is None:  # else these names are for what the course led to
+        metrics |= losses | {"gradient_norm": trainer.gradient_norm()}
     metrics |= energy_pass(bench.session, steps, bench.policy)
+    steps.keep_one()
+    metrics |= memory_pass(bench.session, steps, bench.policy) | memory_split(trainer, steps.batches[0][0])
     metrics |= compute_metrics(setup, trainer, median(samples.host_ms))
     outcome = _outcome(setup, trainer, steps.first, samples.model_copy(update={"parts": parts}), trust, metrics)
     return _with_check(outcome, *checked) if checked else outcome
@@ -143,14 +156,14 @@ def _outcome(
         passport=trust,
         metrics=metrics,
         samples=samples,
-        software=_software(setup),
+        software=setup.software,
     )
 
 
 def _with_course(outcome: Outcome, setup: Setup) -> Outcome:
     """The speed's outcome with what training led to."""
     trainer = setup.trainer()
-    course: Course = follow(setup, trainer)
+    course: Course = follow(setup, trainer).until(setup.settings.target)
     if course.broken:
         return _invalid(setup, f"the loss was no number any more at step {course.broken}", _slower(setup))
     metrics = outcome.metrics | course_metrics(course, setup.settings)
@@ -180,13 +193,8 @@ def _invalid(setup: Setup, reason: str, remedy: str) -> Outcome:
         remedy=remedy,
         device=setup.bench.session.device,
         model=setup.source.info,
-        software=_software(setup),
+        software=setup.software,
     )
-
-
-def _software(setup: Setup) -> dict[str, str]:
-    packages = ("torch", "transformers", *(("peft",) if setup.settings.preset == "lora" else ()))
-    return {package: version(package) for package in packages}
 
 
 MEMBER = Training()

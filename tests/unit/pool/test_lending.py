@@ -12,7 +12,7 @@ import pytest
 from pool_doubles import SOON_S, Shelf, case, together
 
 from modeldyno.core.errors import JobError
-from modeldyno.pool import Broken, Closed, NoRoom, Pool, Resting, TooLarge
+from modeldyno.pool import Broken, Closed, NoRoom, Pool, Resting, StillLoading, TooLarge
 
 A, B, C = case("a"), case("b"), case("c")
 
@@ -154,6 +154,39 @@ def test_the_patience_of_one_is_not_that_of_another() -> None:
             patient.start()  # waits for the load of the other
             impatient.join(SOON_S)
         patient.join(SOON_S)
+        assert tuple(pool.state().models) == (B,)
+
+
+def test_waiting_for_anothers_load_has_a_limit_of_its_own_or_none() -> None:
+    for limit in (0.05, None):
+        shelf, go_on = Shelf(), threading.Event()
+        shelf.hook = lambda _, go_on=go_on: go_on.wait(SOON_S) and None
+        with Pool(loader=shelf, patience_s=0.01, load_patience_s=limit) as pool:
+            loading = threading.Thread(target=use, args=(pool, A))
+            loading.start()
+            while not shelf.loads["a"]:
+                time.sleep(0.001)
+            if limit:
+                with pytest.raises(StillLoading, match=r"a .* was still being loaded .* after 0.05 s; borrow it later"):
+                    use(pool, A)
+            threading.Timer(0.1, go_on.set).start()
+            if limit is None:
+                use(pool, A)
+                assert shelf.made["a"].steps >= 1
+            loading.join(SOON_S)
+
+
+def test_the_time_of_a_load_is_not_taken_from_the_patience_for_room() -> None:
+    shelf = Shelf({"a": 60, "b": 60})
+    with Pool(100, loader=shelf, patience_s=0.3) as pool:
+        with pool.borrow(A):
+            shelf.hook = lambda _: time.sleep(0.4)
+            waiting = threading.Thread(target=use, args=(pool, B))
+            waiting.start()
+            while not shelf.loads["b"]:
+                time.sleep(0.001)
+            time.sleep(0.45)  # b is loaded, found too large for the room there is, and waits
+        waiting.join(SOON_S)
         assert tuple(pool.state().models) == (B,)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,27 +14,42 @@ import pytest
 from modeldyno.core.errors import InputError, Unsupported
 from modeldyno.core.policy import policy
 from modeldyno.core.protocols import Bench
-from modeldyno.core.types import Case, Verdict
+from modeldyno.core.types import Case, Outcome, Status, Verdict
 from modeldyno.platforms import PLATFORMS
 from modeldyno.workloads import WORKLOADS
 from modeldyno.workloads._training.check import check_learning
 from modeldyno.workloads._training.checkpoint import Checkpoints, identity_of
-from modeldyno.workloads._training.course import Course, course_metrics, follow
+from modeldyno.workloads._training.course import GRADE_EVERY, Course, Spent, course_metrics, follow
 from modeldyno.workloads._training.memory import MB, memory_split
 from modeldyno.workloads._training.operations import compute_metrics
 from modeldyno.workloads._training.settings import Settings, read_settings
 from modeldyno.workloads._training.setup import Setup
 from modeldyno.workloads._training.target import Grade, read_target
+from modeldyno.workloads._training.trainer import Trainer
+from modeldyno.workloads.training import BATCHES, Steps
 
 SEQ = 16
 
 
-def setup_of(model: str = "tiny-bert", precision: str = "fp32", batch: int = 2, **options: Any) -> Setup:
-    shape = {"seq": SEQ} if model != "tiny-vit" else {}
+def bench_of(model: str = "tiny-bert", precision: str = "fp32", batch: int = 2, **options: Any) -> Bench:
+    shape = {"seq": SEQ} if model not in ("tiny-vit", "tiny-unet") else {}
     told = {"workload": "training", "platform": "cpu", "runtime": "torch", "weights": "random"}
     case = Case(model=model, precision=precision, batch=batch, shape=shape, options=options, **told)
     rules = policy("quick").model_copy(update={"samples": 3, "warmup_max_s": 0.0})
-    return Setup.of(Bench(case, rules, PLATFORMS.get("cpu").open(0), 0, True, lambda text: None))
+    return Bench(case, rules, PLATFORMS.get("cpu").open(0), 0, True, lambda text: None)
+
+
+def setup_of(model: str = "tiny-bert", precision: str = "fp32", batch: int = 2, **options: Any) -> Setup:
+    return Setup.of(bench_of(model, precision, batch, **options))
+
+
+def course_of(**options: Any) -> Course:
+    setup = setup_of(**options)
+    return follow(setup, setup.trainer())
+
+
+def outcome_of(bench: Bench, **changes: Any) -> Outcome:
+    return WORKLOADS.get("training").run(replace(bench, **changes))
 
 
 def bytes_of(tensors: Any) -> int:
@@ -102,6 +119,20 @@ def test_what_cannot_be_trained_is_refused() -> None:
         setup_of(precision="bf16", autocast="bf16")
     with pytest.raises(Unsupported, match="no attention projections"):
         setup_of("tiny-mamba", preset="lora").trainer()
+    with pytest.raises(Unsupported, match="no accuracy to reach; use a target for the loss"):
+        setup_of("tiny-unet", target="accuracy>0.9")
+
+
+@pytest.mark.parametrize(
+    ("package", "options"),
+    [("peft", {"preset": "lora"}), ("torch.utils.tensorboard", {"steps": 1, "tensorboard": "logs"})],
+)
+def test_packages_that_are_missing_are_told_before_anything_is_measured(
+    package: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ModuleNotFoundError, match=package):
+        setup_of(**options)
 
 
 def test_accumulated_gradients_are_those_of_one_large_batch() -> None:
@@ -216,6 +247,7 @@ def test_a_half_written_checkpoint_is_not_seen(tmp_path: Path) -> None:
     shelf = Checkpoints(tmp_path, identity_of(setup))
     (tmp_path / f".{shelf.identity}-1.draft").write_bytes(b"half")
     assert shelf.restore(setup.trainer()) is None
+    assert not list(tmp_path.iterdir())
 
 
 def test_settings_that_change_the_result_change_what_a_checkpoint_is_for() -> None:
@@ -223,6 +255,130 @@ def test_settings_that_change_the_result_change_what_a_checkpoint_is_for() -> No
     assert identity_of(setup_of(steps=9, target="loss<1")) == same
     assert identity_of(setup_of(steps=4, lr=1e-3)) != same
     assert identity_of(setup_of(steps=4, batch=1)) != same
+    assert identity_of(setup_of(steps=4, threads=1)) != same
+
+
+def test_other_examples_make_another_case_of_a_folder(tmp_path: Path) -> None:
+    text = tmp_path / "some.txt"
+    text.write_text("one two three " * 200)
+    before = identity_of(setup_of(steps=4, dataset=str(tmp_path)))
+    (tmp_path / "kept.pt").write_bytes(b"no example")
+    assert identity_of(setup_of(steps=4, dataset=str(tmp_path))) == before
+    text.write_text("one two three " * 201)
+    assert identity_of(setup_of(steps=4, dataset=str(tmp_path))) != before
+
+
+def test_a_target_counts_from_the_first_grade_that_met_it_also_in_a_longer_training(tmp_path: Path) -> None:
+    kept = {"checkpoint": str(tmp_path), "lr": 0.003}
+    longer = course_of(steps=3 * GRADE_EVERY, **kept)
+    first = longer.grades[GRADE_EVERY]
+    target = f"loss<{first.loss + 1e-6}"
+    assert longer.grades[0].loss > first.loss > longer.last.loss
+    settings = read_settings({"target": target})
+    again = course_of(steps=3 * GRADE_EVERY, target=target, **kept).until(settings.target)
+    alone = course_of(steps=5 * GRADE_EVERY, target=target, lr=0.003)
+    assert again.resumed == 3 * GRADE_EVERY
+    assert again.losses == alone.losses == longer.losses[:GRADE_EVERY]
+    metrics = course_metrics(again, settings)
+    assert metrics["steps_to_target"].value == GRADE_EVERY
+    assert metrics["seconds_to_target"].value == longer.spent_by[GRADE_EVERY].seconds < longer.spent.seconds
+    assert metrics["validation_loss"].value == first.loss
+
+
+def test_energy_and_time_to_the_target_are_those_until_it_was_met() -> None:
+    grades = {0: Grade(3.0, None), 20: Grade(0.5, None), 40: Grade(0.7, None)}
+    spent = {0: Spent(), 20: Spent(2.0, 30.0), 40: Spent(4.0, 60.0)}
+    course = Course(losses=[1.0] * 40, grades=grades, spent=spent[40], spent_by=spent, energy_source="counter")
+    metrics = course_metrics(course, read_settings({"target": "loss<0.6"}))
+    names = ("steps_to_target", "seconds_to_target", "energy_to_target_j")
+    assert [metrics[name].value for name in names] == [20, 2.0, 30.0]
+
+
+def test_when_held_out_data_is_looked_at_does_not_depend_on_the_last_step(tmp_path: Path) -> None:
+    cap = 2 * GRADE_EVERY + 3
+    assert list(course_of(steps=cap).grades) == [0, GRADE_EVERY, 2 * GRADE_EVERY, cap]
+    assert list(course_of(steps=5, checkpoint=str(tmp_path)).grades) == [0, 5]
+    assert list(course_of(steps=7, checkpoint=str(tmp_path)).grades) == [0, 7]
+
+
+def test_a_checkpoint_beyond_the_last_step_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
+    course_of(steps=6, checkpoint=str(tmp_path))
+    bench = bench_of(steps=3, checkpoint=str(tmp_path))
+    noted: list[str] = []
+    with pytest.raises(InputError, match="is at step 6, beyond the 3 steps asked for; give steps=6 or more"):
+        outcome_of(bench, note=noted.append)
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(b"damaged")
+    with pytest.raises(InputError, match="damaged"):
+        outcome_of(bench_of(steps=6, checkpoint=str(tmp_path)), note=noted.append)
+    assert not noted
+
+
+def test_a_training_that_diverges_leaves_the_good_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = Trainer.update
+    updates: list[None] = []
+
+    def update(trainer: Trainer) -> None:
+        plain(trainer)
+        updates.append(None)
+        if len(updates) == 4:  # the loss of this step was good still
+            next(iter(trainer.trained.values())).data.fill_(math.nan)
+
+    monkeypatch.setattr(Trainer, "update", update)
+    course = course_of(steps=4, checkpoint=str(tmp_path), checkpoint_every=2)
+    assert course.broken == 4
+    assert math.isfinite(course.losses[-1])
+    (file,) = tmp_path.iterdir()
+    assert "step0000002" in file.name
+
+
+def test_losses_of_the_speed_loop_do_not_mix_with_those_of_the_course() -> None:
+    names = {"loss", "loss_begin", "gradient_norm"}
+    beside = outcome_of(bench_of(steps=5), process=1)
+    assert beside.status is Status.OK
+    assert not names & beside.metrics.keys()
+    speed = outcome_of(bench_of(), fresh=False)
+    assert names <= speed.metrics.keys()
+    assert "had run other shapes" in speed.metrics["first_ms"].note
+
+
+def test_a_trial_leaves_nothing_behind(tmp_path: Path) -> None:
+    kept, logs = tmp_path / "kept", tmp_path / "logs"
+    outcome = outcome_of(bench_of(steps=5, checkpoint=str(kept), tensorboard=str(logs)), trial=True)
+    assert outcome.status is Status.OK
+    assert "validation_loss" not in outcome.metrics
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("together", "steps"), [(1, 8), (3, 2), (20, 1)])
+def test_few_batches_lie_on_the_device_and_those_of_one_step_for_memory(together: int, steps: int) -> None:
+    few = Steps(setup_of(accumulate=together).trainer())
+    assert [len(of_step) for of_step in few.batches] == [together] * steps
+    assert len({id(batch) for of_step in few.batches for batch in of_step}) <= BATCHES
+    few.keep_one()
+    few()
+    few()
+    assert len(few.batches) == 1
+
+
+def test_a_count_that_fails_says_why_and_no_memory_is_raised() -> None:
+    setup = setup_of()
+    trainer = setup.trainer()
+
+    def fails(error: Exception) -> Any:
+        def hook(*_: Any) -> None:
+            raise error
+
+        return trainer.model.register_forward_pre_hook(hook)
+
+    hook = fails(ValueError("cannot be followed"))
+    metrics = compute_metrics(setup, trainer, step_ms=1.0)
+    assert metrics["mfu"].value is None
+    assert "ValueError: cannot be followed" in metrics["mfu"].note
+    hook.remove()
+    fails(MemoryError("full"))
+    with pytest.raises(MemoryError):
+        compute_metrics(setup, trainer, step_ms=1.0)
 
 
 @pytest.mark.parametrize("options", [{"precision": "bf16"}, {"autocast": "fp16"}], ids=str)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from modeldyno import models
-from modeldyno.core.errors import InputError
+from modeldyno.core.errors import DynoError, InputError
 from modeldyno.core.types import Case
 
 BESIDE = "beside"
 USERS = "users"
 USUAL_USERS = 16
 MOST_USERS = 256
+_LENGTH = "seq"
+"""The size that most models with it take any less of."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,6 @@ class Cast:
     def models(self) -> tuple[Case, ...]:
         return (self.mine, *self.beside)
 
-    @property
-    def others(self) -> tuple[Case, ...]:
-        """What is evicted or goes on while the first fails; without models beside it, itself at twice the batch."""
-        return self.beside or (_changed(self.mine, batch=2 * self.mine.batch),)
-
     def uses(self) -> list[Case]:
         """One model for each user, in turn."""
         return [self.models[number % len(self.models)] for number in range(self.users)]
@@ -41,6 +38,27 @@ def cast_of(case: Case) -> Cast:
     options = {name: value for name, value in case.options.items() if name not in (BESIDE, USERS)}
     mine = _changed(case, workload="inference", options=options)
     return Cast(mine, tuple(_beside(mine, name) for name in _names(case)), _users(case))
+
+
+def others_of(cast: Cast) -> tuple[Case, ...]:
+    """What is evicted or goes on while the first fails: the models beside it, else itself at a smaller size, which
+    fits where it does; nobody where it takes no smaller size."""
+    smaller = None if cast.beside else _smaller(cast.mine)
+    if smaller is None:
+        return cast.beside
+    try:
+        models.prepare(models.resolve(smaller.model), smaller.batch, smaller.shape, smaller.weights).reference()
+    except DynoError:
+        return ()
+    return (smaller,)
+
+
+def _smaller(case: Case) -> Case | None:
+    if case.batch > 1:
+        return _changed(case, batch=1)
+    sizes = {**models.resolve(case.model).axes, **case.shape}
+    half = sizes.get(_LENGTH, 0) // 2
+    return _changed(case, shape={**sizes, _LENGTH: half}) if half else None
 
 
 def _users(case: Case) -> int:

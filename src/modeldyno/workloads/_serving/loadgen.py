@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 from modeldyno.core.errors import Unsupported
@@ -65,25 +65,30 @@ def run_test(order: Order, server: Server, service_rate: float) -> LoadTest:
         log = _log_settings(lg, folder)
 
         def send() -> None:
-            try:
-                lg.StartTestWithLogSettings(system, library, settings, log, "")
-            finally:
-                server.end()
+            lg.StartTestWithLogSettings(system, library, settings, log, "")
 
         try:
-            tally = _served(server, Thread(target=send, name="loadgen"))
+            tally = _served(server, send)
         finally:
             lg.DestroyQSL(library)
             lg.DestroySUT(system)
         return LoadTest(order, read_times(Path(folder), received_s), read_summary(Path(folder)), tally)
 
 
-def _served(server: Server, load: Thread) -> Tally:
-    load.start()
-    try:
-        return server.serve(_answer)
-    finally:
-        load.join()
+def _served(server: Server, send: Callable[[], None]) -> Tally:
+    """The server at work while another thread sends; an error there is raised here."""
+
+    def load() -> None:
+        try:
+            send()
+        finally:
+            server.end()
+
+    with ThreadPoolExecutor(1, thread_name_prefix="loadgen") as thread:
+        sent = thread.submit(load)
+        tally = server.serve(_answer)
+    sent.result()
+    return tally
 
 
 def _answer(requests: Sequence[int]) -> None:
@@ -99,6 +104,7 @@ def _settings(lg: Any, order: Order, service_rate: float) -> Any:
     settings.qsl_rng_seed = settings.sample_index_rng_seed = settings.schedule_rng_seed = SEED
     settings.min_query_count = order.queries
     settings.min_duration_ms = 0 if order.exactly or order.rate else int(order.least_s * 1e3)
+    settings.max_duration_ms = int((order.most_s or 0.0) * 1e3)  # 0 for no end
     expected_ns = int(1e9 / (HURRY * service_rate))
     settings.single_stream_expected_latency_ns = expected_ns
     settings.multi_stream_expected_latency_ns = order.samples_per_query * expected_ns

@@ -40,7 +40,8 @@ class Times:
     @property
     def offered_per_s(self) -> float:
         """The rate of the schedule as it was drawn."""
-        return len(self.scheduled_ms) / max(1e-9, (self.scheduled_ms[-1] - self.scheduled_ms[0]) / 1e3)
+        gaps = max(1, len(self.scheduled_ms) - 1)
+        return gaps / max(1e-9, (self.scheduled_ms[-1] - self.scheduled_ms[0]) / 1e3)
 
     @property
     def answered_per_s(self) -> float:

@@ -12,13 +12,15 @@ from modeldyno.core.types import Case
 from modeldyno.workloads._serving.slo import QUERIES, Slo, read_slo
 
 DURATION_S = 5.0
+SEARCH_S = 600.0
+"""Leaves room for loading and warming up within the time limit of a case."""
 SAMPLES_PER_QUERY = 8
 """MLPerf's own for multi-stream."""
 BOUNDS_PER_TEST = 10
 """Times the bound that a test lasts at least: in a shorter one a backlog that grows without end would still hold."""
 SURE = 2
 """Times the queries a percentile needs, where it is held against a bound: with the least, one late answer decides."""
-OPTIONS = frozenset({"scenario", "rate", "slo", "duration", "window_ms", "samples_per_query"})
+OPTIONS = frozenset({"scenario", "rate", "slo", "duration", "window_ms", "samples_per_query", "search_s"})
 Options = Mapping[str, str | int | float | bool]
 
 
@@ -52,6 +54,10 @@ class Order:
     """So many queries and no more, be they enough or not."""
     longer: int = 1
     """So many times the usual queries."""
+    search_s: float = SEARCH_S
+    """In which the search for the rate must come to its end."""
+    most_s: float | None = None
+    """After which LoadGen ends the test, with the queries it has."""
 
     @property
     def rank(self) -> str:
@@ -74,6 +80,11 @@ class Order:
             return self.exactly
         judged = SURE * self.enough if self.slo else self.enough
         return self.longer * max(judged, math.ceil((self.rate or 0.0) * self.least_s))
+
+    @property
+    def expected_s(self) -> float:
+        """How long a test at a rate lasts."""
+        return self.queries / self.rate if self.rate else 0.0
 
     def at(self, rate: float, longer: int) -> Order:
         """The same at a rate, with so many times the usual queries."""
@@ -98,6 +109,7 @@ def read_order(case: Case, exactly: int | None = None) -> Order:
         duration_s=_number(options, "duration", "seconds, more than 0", DURATION_S),
         window_s=_number(options, "window_ms", "milliseconds, 0 or more", 0.0, least=0.0) / 1e3,
         samples_per_query=_samples_per_query(options, scenario),
+        search_s=_number(options, "search_s", "seconds, more than 0", SEARCH_S),
         exactly=exactly,
     )
 

@@ -48,13 +48,28 @@ def load(bench: Bench) -> list[Ready]:
     return [_load_one(bench, size, case) for size, case in cases]
 
 
-def _load_one(bench: Bench, size: int, case: Case) -> Ready:
-    source = source_of(case)
+def fitting(bench: Bench) -> tuple[int, Step]:
+    """The largest batch size and its step, with all sizes loaded as for a test, and nothing else done."""
+    RUNTIMES.get(bench.case.runtime).check(bench.session, bench.case.precision)
+    cases = sorted(cases_by_size(bench.case).items(), reverse=True)
+    loaded = {size: _placed(bench, source_of(case), case) for size, case in cases}
+    for one in loaded.values():
+        bench.session.lap(one.step, 1)
+    return bench.case.batch, loaded[bench.case.batch].step
+
+
+def _placed(bench: Bench, source: Source, case: Case) -> Loaded:
     loaded = RUNTIMES.get(case.runtime).load(source, bench.session, case)
     if isinstance(loaded, TimesItself):
         raise Unsupported(
             f"{case.runtime} runs the model elsewhere and keeps its own time there", "use another --runtime"
         )
+    return loaded
+
+
+def _load_one(bench: Bench, size: int, case: Case) -> Ready:
+    source = source_of(case)
+    loaded = _placed(bench, source, case)
     first_ms = bench.session.lap(loaded.step, 1).host_ns / 1e6
     rounding = source.rounding(case.precision)
     check = check_outputs(loaded.outputs(), source.reference(), case.precision, rounding)
@@ -72,14 +87,16 @@ def service_rate(pace: dict[int, Samples]) -> float:
     return max(size * 1e3 / median(samples.host_ms) for size, samples in pace.items())
 
 
-def load_metrics(ready: list[Ready]) -> dict[str, MetricValue]:
+def load_metrics(bench: Bench, ready: list[Ready]) -> dict[str, MetricValue]:
     """Of all sizes together; outputs of the one that is worst off."""
+    warm = "" if bench.fresh else "; first of this shape; the process had run other shapes before"
+    load_ms = sum({one.loaded.load_ms for one in ready})  # equal readings are one: sizes that share a placed module
     worst = max(ready, key=lambda one: one.strain)
     sizes = f"batch sizes {', '.join(str(one.size) for one in reversed(ready))}"
     built_ms = sum(one.source.build_ms for one in ready)
     metrics = {
-        "load_ms": MetricValue(value=sum(one.loaded.load_ms for one in ready), note=sizes),
-        "first_ms": MetricValue(value=ready[0].first_ms, note=f"of batch size {ready[0].size}"),
+        "load_ms": MetricValue(value=load_ms, note=sizes),
+        "first_ms": MetricValue(value=ready[0].first_ms, note=f"of batch size {ready[0].size}{warm}"),
         "error_rel_l2": MetricValue(value=worst.check.rel_l2, n=worst.check.compared),
     }
     return metrics | ({"build_ms": MetricValue(value=built_ms)} if built_ms else {})

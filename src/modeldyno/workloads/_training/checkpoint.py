@@ -15,7 +15,9 @@ from typing import Any, BinaryIO
 
 from modeldyno.core.errors import InputError
 from modeldyno.core.identity import digest
-from modeldyno.workloads._training.settings import what_decides
+from modeldyno.datasets import DATASETS
+from modeldyno.datasets._folder import image_files, text_files
+from modeldyno.workloads._training.settings import MOST_STEPS, OPTIONS, what_decides
 from modeldyno.workloads._training.setup import Setup
 from modeldyno.workloads._training.trainer import Trainer
 
@@ -27,7 +29,28 @@ def identity_of(setup: Setup) -> str:
     """Equal for cases whose training goes through the same states."""
     case = setup.case
     same = case.model_dump(mode="json", exclude={"index", "options"})
-    return digest([same, what_decides(setup.settings), setup.source.info.fingerprint])
+    of_others = {name: value for name, value in case.options.items() if name not in OPTIONS}  # threads, for one
+    examples = _files_of(setup.settings.dataset)
+    model = setup.source.info.fingerprint
+    return digest([same, what_decides(setup.settings), model, of_others, setup.software, examples])
+
+
+def _files_of(dataset: str | None) -> list[tuple[str, int, int]]:
+    """Name, size and time of each file of a folder of the user's own; none for what is made from the seed."""
+    if dataset is None or dataset in DATASETS.names():
+        return []
+    folder = Path(dataset).expanduser()
+    files = text_files(folder) or [file for of_class in image_files(folder).values() for file in of_class]
+    told = ((file, file.stat()) for file in files)
+    return [(str(file.relative_to(folder)), stat.st_size, stat.st_mtime_ns) for file, stat in told]
+
+
+def shelf_of(setup: Setup) -> Checkpoints | None:
+    """Where the checkpoints of a case lie, where it keeps any."""
+    settings = setup.settings
+    if settings.checkpoint is None:
+        return None
+    return Checkpoints(settings.checkpoint, identity_of(setup), settings.cap or MOST_STEPS)
 
 
 @dataclass(frozen=True)
@@ -36,6 +59,8 @@ class Checkpoints:
 
     folder: Path
     identity: str
+    cap: int = MOST_STEPS
+    """The last step of the case. Its result does not follow from a state beyond it."""
 
     def save(self, trainer: Trainer, step: int, course: Mapping[str, Any]) -> None:
         """Written beside, brought to the disk, then renamed: a kill at any moment leaves the one before."""
@@ -69,11 +94,11 @@ class Checkpoints:
         """Bring a trainer to the newest checkpoint; gives back its course, or None where there is none."""
         import torch
 
-        files = self._files()
-        if not files:
+        for draft in self.folder.glob(f".{self.identity}-*.draft"):  # of runs that were killed
+            draft.unlink(missing_ok=True)
+        newest = self.newest()
+        if newest is None:
             return None
-        newest = files[-1]
-        _verify(newest)
         content = torch.load(newest, map_location=trainer.site.address, weights_only=True)
         values = _values(trainer)
         if content["identity"] != self.identity or content["values"].keys() != values.keys():
@@ -85,10 +110,31 @@ class Checkpoints:
         trainer.scaler.load_state_dict(content["scaler"])
         return dict(content["course"])
 
+    def newest(self) -> Path | None:
+        """The file to go on from, verified. Raises InputError for one that is damaged or beyond the last step."""
+        files = self._files()
+        if not files:
+            return None
+        newest = files[-1]
+        step = _step_of(newest)
+        if step > self.cap:
+            raise InputError(
+                f"The checkpoint {newest} is at step {step}, beyond the {self.cap} steps asked for; "
+                f"give steps={step} or more, or another folder."
+            )
+        _verify(newest)
+        return newest
+
     def _files(self) -> list[Path]:
         """In the order of their steps."""
         found = self.folder.glob(f"{self.identity}-step*.pt") if self.folder.is_dir() else ()
-        return sorted(file for file in found if _NAME.fullmatch(file.name))
+        return sorted((file for file in found if _NAME.fullmatch(file.name)), key=_step_of)
+
+
+def _step_of(file: Path) -> int:
+    named = _NAME.fullmatch(file.name)
+    assert named is not None
+    return int(named["step"])
 
 
 class _Hashed:

@@ -26,6 +26,11 @@ class NoLog:
     def close(self) -> None: ...
 
 
+def require_tensorboard() -> None:
+    """Raises ModuleNotFoundError where it is not installed."""
+    import torch.utils.tensorboard  # noqa: F401
+
+
 class TensorBoardLog:
     """One folder per case; what comes after the step that training goes on from is written anew."""
 

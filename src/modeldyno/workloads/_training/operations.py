@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from modeldyno.core.errors import Unsupported
+from modeldyno.core.errors import Unsupported, is_out_of_memory
 from modeldyno.core.types import MetricValue
 from modeldyno.workloads._hardware_probes import PROBES, Place
 from modeldyno.workloads._training.setup import Setup
@@ -16,11 +16,18 @@ _TIMES = 3
 
 
 def compute_metrics(setup: Setup, trainer: Trainer, step_ms: float) -> dict[str, MetricValue]:
-    """Operations of a step, the matrix rate measured now, and the share of it; nothing where they cannot be counted."""
+    """Operations of a step, the matrix rate measured now and the share of it, or why they cannot be counted."""
     few = setup.lesson.least
-    gflop = _gflop(setup, trainer)
+    try:
+        gflop = _gflop(setup, trainer)
+    except Exception as error:  # a model may do what cannot be followed; the count is optional
+        if is_out_of_memory(error):
+            raise
+        told = (str(error).strip().splitlines() or ["no message"])[0]
+        note = f"operations cannot be counted: {type(error).__name__}: {told}"
+        return {"mfu": MetricValue(value=None, note=note)}
     if not gflop:
-        return {}
+        return {"mfu": MetricValue(value=None, note="no operation of this model is one that can be counted")}
     gflop *= setup.case.batch * setup.settings.accumulate / few
     metrics = {"compute_gflop": MetricValue(value=gflop, note=f"counted on {few} item(s), in proportion to all")}
     rate, size = _matrix_rate(setup)
@@ -32,7 +39,7 @@ def compute_metrics(setup: Setup, trainer: Trainer, step_ms: float) -> dict[str,
     return metrics
 
 
-def _gflop(setup: Setup, trainer: Trainer) -> float | None:
+def _gflop(setup: Setup, trainer: Trainer) -> float:
     """Forward and backward as in evaluation: what is computed again to save memory is no work of the model."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.utils.flop_counter import FlopCounterMode
@@ -44,8 +51,6 @@ def _gflop(setup: Setup, trainer: Trainer) -> float | None:
         # Fused attention on the host is not counted; spelled out it is plain matrix products. So it is with experts.
         with sdpa_kernel(SDPBackend.MATH), _plain_experts(trainer.model), FlopCounterMode(display=False) as counter:
             lesson.forward(trainer.model, tensors).loss.backward()
-    except Exception:  # noqa: BLE001 - a model may do what cannot be followed; the count is optional
-        return None
     finally:
         trainer.model.train()
         trainer.clear()

@@ -25,6 +25,11 @@ def apply(preset: str, model: Any, lesson: Lesson) -> None:
         _add_adapters(model)
 
 
+def require_peft() -> None:
+    """Raises ModuleNotFoundError where it is not installed."""
+    import peft  # noqa: F401
+
+
 def _only(model: Any, names: frozenset[str]) -> None:
     for name, parameter in model.named_parameters():
         parameter.requires_grad_(name in names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
 from typing import Any
 
 from modeldyno import models
@@ -15,7 +16,9 @@ from modeldyno.models import Lesson
 from modeldyno.runtimes import RUNTIMES
 from modeldyno.workloads._training import presets
 from modeldyno.workloads._training.chance import seed_all
+from modeldyno.workloads._training.logs import require_tensorboard
 from modeldyno.workloads._training.settings import Settings, read_settings
+from modeldyno.workloads._training.target import ACCURACY
 from modeldyno.workloads._training.trainer import Site, Trainer
 
 _DTYPES: dict[str, str] = {Precision.FP32: "float32", Precision.BF16: "bfloat16"}
@@ -44,8 +47,14 @@ class Setup:
         site, runtime = _site(bench, settings), _runtime(bench)
         spec = models.resolve(case.model)
         lesson = models.lesson(spec, settings.dataset, case.batch, case.shape, settings.seed)
+        _check_ahead(settings, lesson)
         source = models.prepare(spec, case.batch, case.shape, case.weights, settings.seed)
         return cls(bench, settings, source, lesson, site, runtime)
+
+    @property
+    def software(self) -> dict[str, str]:
+        packages = ("torch", "transformers", *(("peft",) if self.settings.preset == "lora" else ()))
+        return {package: version(package) for package in packages}
 
     def trainer(self) -> Trainer:
         """A new one; those before it should be let go, for their memory."""
@@ -117,6 +126,19 @@ def _runtime(bench: Bench) -> Trains:
         raise Unsupported(f"{bench.case.runtime} runs models but does not train them", "use --runtime torch")
     runtime.check(bench.session, bench.case.precision)
     return runtime
+
+
+def _check_ahead(settings: Settings, lesson: Lesson) -> None:
+    """What would otherwise end a case after minutes of measuring."""
+    if settings.target and settings.target.of == ACCURACY and lesson.mark is None:
+        raise Unsupported(
+            f"answers of the task '{lesson.task}' are not right or wrong, so it has no accuracy to reach",
+            "use a target for the loss, such as --option 'target=loss<2.0'",
+        )
+    if settings.preset == "lora":
+        presets.require_peft()
+    if settings.tensorboard:
+        require_tensorboard()
 
 
 def _keep_less(model: Any) -> None:

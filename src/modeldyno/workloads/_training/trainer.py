@@ -52,7 +52,7 @@ class Trainer:
         self._autocast = {"device_type": device, "dtype": lower, "enabled": lower is not None}
         self.callee = callee
         """The model, or what a compiler made of it."""
-        self._accumulate = settings.accumulate
+        self.accumulate = settings.accumulate
 
     @property
     def compiled(self) -> bool:
@@ -60,8 +60,13 @@ class Trainer:
 
     def batches(self, step: int) -> list[dict[str, Any]]:
         """What one step learns from, on the device."""
-        first = step * self._accumulate
-        return [self.site.tensors(self.lesson.batch(number)) for number in range(first, first + self._accumulate)]
+        return self._made(range(step * self.accumulate, (step + 1) * self.accumulate))
+
+    def first_batches(self, count: int) -> list[dict[str, Any]]:
+        return self._made(range(count))
+
+    def _made(self, numbers: Iterable[int]) -> list[dict[str, Any]]:
+        return [self.site.tensors(self.lesson.batch(number)) for number in numbers]
 
     def step(self, batches: Sequence[Tensors]) -> Any:
         """The loss before the step, as a tensor on the device: asking for its value would wait for the device."""
@@ -70,7 +75,7 @@ class Trainer:
         for tensors in batches:
             loss = self.forward(tensors)
             self.backward(loss)
-            total = total + loss.detach() if self._accumulate > 1 else loss.detach()
+            total = total + loss.detach() if self.accumulate > 1 else loss.detach()
         self.update()
         return total
 
@@ -80,7 +85,7 @@ class Trainer:
     def forward(self, tensors: Tensors, plain: bool = False) -> Any:
         """The loss to go back from; `plain` past what a compiler made of the model."""
         loss = self._loss(self.model if plain else self.callee, tensors).loss
-        return loss / self._accumulate if self._accumulate > 1 else loss
+        return loss / self.accumulate if self.accumulate > 1 else loss
 
     def backward(self, loss: Any) -> None:
         self.scaler.scale(loss).backward()
@@ -102,6 +107,10 @@ class Trainer:
             loss=sum(float(one.loss) for one in graded) / len(graded),
             accuracy=sum(one.right or 0 for one in graded) / asked if asked else None,
         )
+
+    def is_finite(self) -> bool:
+        """Whether every trained parameter is a number still; waits for the device."""
+        return all(bool(value.isfinite().all()) for value in self.trained.values())
 
     def gradient_norm(self) -> MetricValue:
         """Of the gradients that the last step left behind."""
