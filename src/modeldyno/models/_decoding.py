@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from modeldyno.core.decoding import DecodingGraphs, DecodingSource
 from modeldyno.core.errors import InputError, Unsupported
-from modeldyno.core.protocols import DecodingGraphs, DecodingSource
 from modeldyno.core.types import ModelInfo, Weights
 from modeldyno.models import _library
 from modeldyno.models._architecture import Adapts, ExportHints, hints_of

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from modeldyno.core.decoding import DecodingGraphs
 from modeldyno.core.errors import Unsupported
-from modeldyno.core.protocols import DecodingGraphs
 from modeldyno.models import _library
 from modeldyno.models._architecture import ExportHints
 from modeldyno.models._export import constants, exporting, positional

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from modeldyno.core.cores import available_cores
+from modeldyno.core.decoding import DecodingSource
 from modeldyno.core.errors import Unsupported
-from modeldyno.core.protocols import DecodingSource, RunsOnnxruntime, Session, Source
+from modeldyno.core.protocols import RunsOnnxruntime, Session, Source
 from modeldyno.core.types import Case, Placement, Precision, ProfileRow
 from modeldyno.runtimes._graph_decoder import GraphDecoder
 from modeldyno.runtimes._onnx_precision import in_precision

@@ -10,8 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from modeldyno.core.decoding import DecodingSource
 from modeldyno.core.errors import Unsupported
-from modeldyno.core.protocols import DecodingSource, RunsOpenvino, Session, Source
+from modeldyno.core.protocols import RunsOpenvino, Session, Source
 from modeldyno.core.types import Case, Placement, Precision, ProfileRow
 from modeldyno.runtimes._graph_decoder import GraphDecoder, Names
 from modeldyno.runtimes._profile import top_rows

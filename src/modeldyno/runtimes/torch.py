@@ -7,8 +7,9 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from modeldyno.core.cores import available_cores
+from modeldyno.core.decoding import DecodingSource
 from modeldyno.core.errors import Unsupported
-from modeldyno.core.protocols import DecodingSource, RunsTorch, Session, Source
+from modeldyno.core.protocols import RunsTorch, Session, Source
 from modeldyno.core.types import KERNEL, Case, Placement, Precision, ProfileRow
 from modeldyno.runtimes._profile import top_rows
 from modeldyno.runtimes._torch_decoder import DYNAMIC, STATIC, TorchDecoder, Writing

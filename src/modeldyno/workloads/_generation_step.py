@@ -5,7 +5,8 @@ from __future__ import annotations
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
-from modeldyno.core.protocols import Decoder, DecodingSource, Session
+from modeldyno.core.decoding import Decoder, DecodingSource
+from modeldyno.core.protocols import Session
 from modeldyno.core.types import Check, MetricValue, Samples, Verdict
 from modeldyno.measure import statistics
 

@@ -6,13 +6,15 @@ import time
 from collections.abc import Callable, Mapping
 
 from modeldyno import models
+from modeldyno.core.decoding import Decoder, Decodes, DecodingSource, OffersCaches
 from modeldyno.core.errors import InputError, Unsupported
-from modeldyno.core.protocols import Bench, Decoder, Decodes, DecodingSource, OffersCaches, Runtime
-from modeldyno.core.types import Case, MetricValue, Outcome, OutputCheck, Passport, Status, Verdict
+from modeldyno.core.protocols import Bench, Runtime
+from modeldyno.core.types import Case, MetricValue, Outcome, OutputCheck, Passport, Status
 from modeldyno.measure.energy import energy_pass
 from modeldyno.measure.memory import memory_pass
 from modeldyno.runtimes import RUNTIMES
 from modeldyno.workloads._generation_step import BETWEEN, FIRST, Generation, parts_add_up, rates, scores_along
+from modeldyno.workloads._judged import judged
 from modeldyno.workloads._outputs import check_outputs
 from modeldyno.workloads._placement import fallback_check, proven
 from modeldyno.workloads._sampled import sampled
@@ -68,15 +70,12 @@ class GenerationWorkload:
         metrics |= memory_pass(bench.session, step, bench.policy) | energy_pass(bench.session, step, bench.policy)
         placement = proven(decoder.placement(), case.precision)
         trust = Passport.of((*trust.checks, parts_add_up(samples, source.new_tokens), fallback_check(placement)))
-        doubts = [check.advice or check.name for check in trust.concerns if check.verdict is Verdict.INVALID]
-        return Outcome(
-            status=Status.INVALID if doubts else Status.OK,
-            reason="; ".join(doubts) or None,
+        return judged(
+            trust,
             device=bench.session.device,
             model=source.info,
             placement=placement,
             check=check,
-            passport=trust,
             metrics=metrics,
             samples=samples,
             software=versions(RUNTIMES.get(case.runtime).packages()),

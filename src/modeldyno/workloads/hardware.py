@@ -16,9 +16,9 @@ from modeldyno.core.types import (
     Placement,
     Precision,
     Status,
-    Verdict,
 )
 from modeldyno.workloads._hardware_probes import PROBES, Place, Ready
+from modeldyno.workloads._judged import judged
 from modeldyno.workloads._outputs import check_outputs
 from modeldyno.workloads._placement import proven
 from modeldyno.workloads._sampled import sampled
@@ -55,14 +55,11 @@ class Hardware:
         bench.note("measuring")
         samples, trust = sampled(bench, step)
         trust = Passport.of((*trust.checks, *ready.checks))
-        doubts = [check.advice or check.name for check in trust.concerns if check.verdict is Verdict.INVALID]
-        return Outcome(
-            status=Status.INVALID if doubts else Status.OK,
-            reason="; ".join(doubts) or None,
+        return judged(
+            trust,
             device=bench.session.device,
             placement=proven(_placement(place, ready), bench.case.precision),
             check=check,
-            passport=trust,
             metrics={
                 "first_ms": MetricValue(value=first_ms),
                 "error_rel_l2": MetricValue(value=check.rel_l2, n=check.compared),

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 
 from modeldyno import models
-from modeldyno.core.protocols import Bench, Decoder, DecodingSource, Loaded, Profiles, Source, TimesItself
+from modeldyno.core.decoding import Decoder, DecodingSource
+from modeldyno.core.protocols import Bench, Loaded, Profiles, Source, TimesItself
 from modeldyno.core.types import (
     KERNEL,
     Case,
@@ -17,12 +18,12 @@ from modeldyno.core.types import (
     Passport,
     ProfileRow,
     Status,
-    Verdict,
 )
 from modeldyno.measure.energy import energy_pass
 from modeldyno.measure.memory import memory_pass
 from modeldyno.runtimes import RUNTIMES
 from modeldyno.workloads._extra_work import EXTRA_WORK, with_extra_work
+from modeldyno.workloads._judged import judged
 from modeldyno.workloads._outputs import check_outputs
 from modeldyno.workloads._placement import fallback_check, proven
 from modeldyno.workloads._sampled import sampled
@@ -67,15 +68,12 @@ class Inference:
         if not samples.device_ms:
             metrics |= _device_time(profile)
         trust = Passport.of((*trust.checks, fallback_check(placement)))
-        doubts = [check.advice or check.name for check in trust.concerns if check.verdict is Verdict.INVALID]
-        return Outcome(
-            status=Status.INVALID if doubts else Status.OK,
-            reason="; ".join(doubts) or None,
+        return judged(
+            trust,
             device=bench.session.device,
             model=source.info,
             placement=placement,
             check=check,
-            passport=trust,
             metrics=metrics,
             samples=samples,
             profile=profile,

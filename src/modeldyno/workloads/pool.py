@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from modeldyno.core.protocols import Bench
-from modeldyno.core.types import Case, MetricValue, Outcome, OutputCheck, Passport, Samples, Status, Verdict
+from modeldyno.core.types import Case, MetricValue, Outcome, OutputCheck, Passport, Samples, Status
 from modeldyno.pool import Loader, Pool
 from modeldyno.runtimes import RUNTIMES
+from modeldyno.workloads._judged import judged
 from modeldyno.workloads._outputs import check_outputs
 from modeldyno.workloads._placement import fallback_check, proven
 from modeldyno.workloads._pool import trials
@@ -74,15 +75,12 @@ class PoolWorkload:
             trials.budget(bench, (cast.mine, *others)),
         ]
         trust = Passport.of((*trust.checks, *(c for tried in found for c in tried.checks), fallback_check(placement)))
-        doubts = [check.advice or check.name for check in trust.concerns if check.verdict is Verdict.INVALID]
-        return Outcome(
-            status=Status.INVALID if doubts else Status.OK,
-            reason="; ".join(doubts) or None,
+        return judged(
+            trust,
             device=bench.session.device,
             model=source_of(cast.mine).info,
             placement=placement,
             check=checks[0],
-            passport=trust,
             metrics={
                 "load_ms": MetricValue(value=load_ms),
                 "items": MetricValue(value=cast.users * cast.mine.batch, note=f"{cast.users} users"),

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from modeldyno.core.errors import Unsupported
 from modeldyno.core.protocols import Bench
-from modeldyno.core.types import Case, MetricValue, Outcome, Passport, Samples, Status, Stop, Verdict
+from modeldyno.core.types import Case, MetricValue, Outcome, Passport, Samples, Status, Stop
 from modeldyno.measure.loop import no_garbage_collection
 from modeldyno.measure.memory import memory_pass
 from modeldyno.runtimes import RUNTIMES
 from modeldyno.workloads._extra_work import EXTRA_WORK
+from modeldyno.workloads._judged import judged
 from modeldyno.workloads._placement import fallback_check, proven
 from modeldyno.workloads._sampled import watched
 from modeldyno.workloads._serving import judge
@@ -68,15 +69,12 @@ class Serving:
         metrics |= memory_pass(bench.session, ready[0].loaded.step, bench.policy)
         placement = proven(ready[0].loaded.placement(), bench.case.precision)
         passport = Passport.of((*tested.trust, *judge.checks(tested), fallback_check(placement)))
-        doubts = [check.advice or check.name for check in passport.concerns if check.verdict is Verdict.INVALID]
-        return Outcome(
-            status=Status.INVALID if doubts else Status.OK,
-            reason="; ".join(doubts) or None,
+        return judged(
+            passport,
             device=bench.session.device,
             model=ready[0].source.info,
             placement=placement,
             check=worst.check,
-            passport=passport,
             metrics=metrics,
             samples=_samples(bench, tested, pace[ready[0].size]),
             software=_software(bench),

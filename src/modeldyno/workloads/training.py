@@ -9,9 +9,10 @@ from statistics import fmean, median
 from typing import Any
 
 from modeldyno.core.protocols import Bench
-from modeldyno.core.types import Case, Check, MetricValue, Outcome, OutputCheck, Passport, Samples, Status, Verdict
+from modeldyno.core.types import Case, Check, MetricValue, Outcome, OutputCheck, Passport, Samples, Status
 from modeldyno.measure.energy import energy_pass
 from modeldyno.measure.memory import memory_pass
+from modeldyno.workloads._judged import judged
 from modeldyno.workloads._placement import fallback_check, proven
 from modeldyno.workloads._sampled import sampled
 from modeldyno.workloads._training.check import check_learning
@@ -146,14 +147,11 @@ def _outcome(
 ) -> Outcome:
     placement = proven(setup.placement(trainer, loss), setup.case.precision)
     trust = Passport.of((*trust.checks, fallback_check(placement)))
-    doubts = [check.advice or check.name for check in trust.concerns if check.verdict is Verdict.INVALID]
-    return Outcome(
-        status=Status.INVALID if doubts else Status.OK,
-        reason="; ".join(doubts) or None,
+    return judged(
+        trust,
         device=setup.bench.session.device,
         model=setup.source.info,
         placement=placement,
-        passport=trust,
         metrics=metrics,
         samples=samples,
         software=setup.software,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from modeldyno import models
+from modeldyno.core.decoding import DecodingGraphs
 from modeldyno.core.errors import Unsupported
-from modeldyno.core.protocols import DecodingGraphs
 from modeldyno.models._decoding_export import export_decoding, fix_batch
 
 pytestmark = pytest.mark.slow

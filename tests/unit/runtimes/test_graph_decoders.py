@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from modeldyno import models
+from modeldyno.core.decoding import Decoder, DecodingSource
 from modeldyno.core.errors import Unsupported
-from modeldyno.core.protocols import Decoder, DecodingSource
 from modeldyno.core.types import Case
 from modeldyno.models import named_scores, relative_distance
 from modeldyno.platforms import PLATFORMS
