@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -25,6 +26,8 @@ QUIET = [
 ]
 """A browser that asks nobody anything."""
 Dyno = Callable[..., subprocess.CompletedProcess[str]]
+# Before torch is imported: tests share the cores, and threads that spin for each other take many times as long.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +58,24 @@ def dyno(tmp_path: Path) -> Dyno:
         return subprocess.run(command, **settings)
 
     return run
+
+
+@pytest.fixture
+def dyno_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Dyno]:
+    """The command inside of this process, for what measures nothing: a process for each question takes its time."""
+    from modeldyno.cli import main
+
+    handler = signal.getsignal(signal.SIGTERM)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        monkeypatch.setattr(sys, "argv", ["dyno", *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return subprocess.CompletedProcess(arguments, int(stopped.value.code or 0), *capfd.readouterr())
+
+    yield run
+    signal.signal(signal.SIGTERM, handler)
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,8 @@ import psutil
 import pytest
 
 pytestmark = pytest.mark.slow
+WORK = ("run", "tiny-vit", "--on", "cpu", "--runtime", "onnxruntime", "--quick")
+"""A runtime that is imported in no time: what breaks here is not the model."""
 FAULTS = "fault-segfault,fault-none,fault-kill,fault-memory,fault-raise"
 
 
@@ -42,8 +44,8 @@ FAULTS = "fault-segfault,fault-none,fault-kill,fault-memory,fault-raise"
         (["run", "tiny-bert", "--on", "cpu", "--store", "/proc/nope/x.duckdb"], "choose another --store"),
     ],
 )
-def test_wrong_input_is_one_sentence_and_exit_code_2(dyno, arguments: list[str], words: str) -> None:
-    done = dyno(*arguments)
+def test_wrong_input_is_one_sentence_and_exit_code_2(dyno_here, arguments: list[str], words: str) -> None:
+    done = dyno_here(*arguments)
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
@@ -60,7 +62,7 @@ def test_debug_shows_the_traceback(dyno) -> None:
 
 
 def test_faults_end_their_case_and_the_others_go_on(dyno) -> None:
-    done = dyno("run", "tiny-vit", "--on", "cpu", "--workload", FAULTS, "--quick", "--json")
+    done = dyno(*WORK, "--workload", FAULTS, "--json")
     assert done.returncode == 0
     records = {record["case"]["workload"]: record for record in json.loads(done.stdout)["records"]}
     assert {name: record["status"] for name, record in records.items()} == {
@@ -73,7 +75,7 @@ def test_faults_end_their_case_and_the_others_go_on(dyno) -> None:
 
 
 def test_out_of_memory_says_which_batch_fits_and_the_smaller_case_is_measured(dyno) -> None:
-    done = dyno("run", "tiny-vit", "--on", "cpu", "--workload", "fault-large", "--batch", "16,1", "--quick", "--json")
+    done = dyno(*WORK, "--workload", "fault-large", "--batch", "16,1", "--json")
     large, small = sorted(json.loads(done.stdout)["records"], key=lambda record: -record["case"]["batch"])
     assert large["status"] == "failed"
     assert large["reason"].startswith("out of memory")
@@ -83,13 +85,13 @@ def test_out_of_memory_says_which_batch_fits_and_the_smaller_case_is_measured(dy
 
 
 def test_a_hang_ends_at_the_time_out(dyno) -> None:
-    done = dyno("run", "tiny-vit", "--on", "cpu", "--workload", "fault-hang,fault-none", "--timeout", "5", "--quick")
+    done = dyno(*WORK, "--workload", "fault-hang,fault-none", "--timeout", "5")
     assert done.returncode == 0
     assert "no result within 5 s" in done.stdout
 
 
 def test_nothing_succeeded_is_exit_code_1(dyno) -> None:
-    assert dyno("run", "tiny-vit", "--on", "cpu", "--workload", "fault-raise", "--quick").returncode == 1
+    assert dyno(*WORK, "--workload", "fault-raise").returncode == 1
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -114,11 +116,11 @@ def wait_for_records(process: subprocess.Popen[str], count: int) -> None:
     raise AssertionError("the run ended too early")
 
 
-LONG = ("run", "tiny-vit", "--on", "cpu", "--workload", "fault-none", "--batch", "1,2,3,4,5,6,7,8", "--quick")
+LONG = (*WORK, "--workload", "fault-none", "--batch", "1,2,3,4,5,6,7,8")
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "kill -9"])
-def test_an_interrupted_run_keeps_its_records_and_resumes(dyno, tmp_path: Path, end: signal.Signals) -> None:
+def test_an_interrupted_run_keeps_its_records_and_resumes(dyno, dyno_here, tmp_path: Path, end: signal.Signals) -> None:
     process = start(tmp_path, *LONG)
     wait_for_records(process, 2)
     os.kill(process.pid, end)
@@ -131,15 +133,15 @@ def test_an_interrupted_run_keeps_its_records_and_resumes(dyno, tmp_path: Path, 
     assert ("waited in" in shown.stderr) == (end is signal.SIGKILL), "what was mended is told"
     kept = json.loads(shown.stdout)["records"]
     assert 2 <= len(kept) < 8
-    assert "started with other cases" in dyno("run", "tiny-vit", "--on", "cpu", "--resume").stderr
+    assert "started with other cases" in dyno_here("run", "tiny-vit", "--on", "cpu", "--resume").stderr
     resumed = dyno("run", "--resume", "--json")
     assert resumed.returncode == 0, resumed.stderr
-    records = json.loads(dyno("show", "all", "--json").stdout)["records"]
+    records = json.loads(dyno_here("show", "all", "--json").stdout)["records"]
     assert sorted(record["case"]["batch"] for record in records) == [1, 2, 3, 4, 5, 6, 7, 8]
     assert {record["run_id"] for record in records} == {kept[0]["run_id"]}
     assert {r["record_id"] for r in kept} <= {r["record_id"] for r in records}
     assert {len(record["samples"]) for record in records} == {1}, "resumed with another effort"
-    assert dyno("run", "--resume").returncode == 2
+    assert dyno_here("run", "--resume").returncode == 2
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="mounting a small disk needs root")
@@ -176,7 +178,7 @@ def at_work_in(folder: Path) -> list[psutil.Process]:
 
 @pytest.mark.parametrize("workload", ["fault-none", "fault-hang"])
 def test_no_worker_outlives_a_killed_run(tmp_path: Path, workload: str) -> None:
-    process = start(tmp_path, "run", "tiny-vit", "--on", "cpu", "--workload", workload, "--quick")
+    process = start(tmp_path, *WORK, "--workload", workload)
     deadline = time.monotonic() + 60
     while len(at_work_in(tmp_path)) < 3 and time.monotonic() < deadline:  # the run, its nursery and a worker
         time.sleep(0.05)

@@ -15,13 +15,12 @@ from typing import Any
 import pytest
 import typer.main
 
+from conftest import Dyno
 from fake_github import TOKEN, FakeGitHub, Fault, fake_github
 from gate_reports import gate_report, slower, verdict
 from modeldyno.ci.report import CaseVerdict
 from modeldyno.ci.workflow import Workflow
-from modeldyno.cli import build, main
-
-Dyno = Callable[..., subprocess.CompletedProcess[str]]
+from modeldyno.cli import build
 
 
 def report(first: Callable[..., CaseVerdict], name: str, *others: str) -> str:
@@ -44,27 +43,22 @@ def place(hub: FakeGitHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     inside = {**hub.environment(), "GITHUB_REF": "refs/pull/5/merge", "NO_PROXY": "127.0.0.1"}
     for name, value in inside.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "gate.json").write_text(report(slower, "bert", "vit"))
     return tmp_path
 
 
 @pytest.fixture
-def job(place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Dyno:
-    """The command there, in this process: a fresh one takes a second, and these are many."""
+def job(place: Path, dyno_here: Dyno, monkeypatch: pytest.MonkeyPatch) -> Dyno:
+    """The command there, with changes of the environment; it never tells the token."""
 
     def run(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
         with monkeypatch.context() as patched:
-            patched.setattr(sys, "argv", ["dyno", *arguments])
-            patched.setattr("signal.signal", lambda *_: None)
             for name, value in changes.items():
                 patched.setenv(name, value)
-            with pytest.raises(SystemExit) as caught:
-                main()
-        out, err = capfd.readouterr()
-        assert TOKEN not in out + err
-        assert "Traceback" not in err
-        return subprocess.CompletedProcess(arguments, int(caught.value.code or 0), out, err)
+            done = dyno_here(*arguments)
+        assert TOKEN not in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return done
 
     return run
 

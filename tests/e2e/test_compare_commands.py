@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modeldyno.cli import main
+from blank_store import blank_store
+from conftest import Dyno
 from modeldyno.core.identity import new_id
 from modeldyno.core.types import Case, Device, Host, MetricValue, Passport, Provenance, Record, Run, Samples, Status
 from modeldyno.store.store import Store
 
-Dyno = Callable[..., subprocess.CompletedProcess[str]]
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 BATCHES = (1, 2, 4, 8)
 OLD, NEW = "01aaaaaaaaaaaaaaaaaaaaaaaa", "01bbbbbbbbbbbbbbbbbbbbbbbb"
@@ -59,24 +56,8 @@ def store(tmp_path: Path) -> Path:
     records.append(measured(NEW, 1.0, "mps").model_copy(update=failed))
     made_up = measured(NEW, 0.001, "qnn").model_copy(update={"provenance": Provenance.SIMULATED})
     path = tmp_path / "dyno.duckdb"
-    Store(path).add([*runs, *records, made_up])
+    blank_store(path).add([*runs, *records, made_up])
     return path
-
-
-@pytest.fixture
-def dyno(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Dyno]:
-    """The command inside of this process: nothing here measures, and a process for each question takes its time."""
-    handler = signal.getsignal(signal.SIGTERM)
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        monkeypatch.setattr(sys, "argv", ["dyno", *arguments])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        return subprocess.CompletedProcess(arguments, int(stopped.value.code or 0), *capsys.readouterr())
-
-    yield run
-    signal.signal(signal.SIGTERM, handler)
 
 
 def answer(done: subprocess.CompletedProcess[str]) -> Any:
@@ -91,25 +72,25 @@ def refusal(done: subprocess.CompletedProcess[str]) -> str:
 
 
 @pytest.mark.usefixtures("store")
-def test_speed_up_against_the_cpu(dyno: Dyno) -> None:
-    document = answer(dyno("compare", "--by", "platform", "--json"))
+def test_speed_up_against_the_cpu(dyno_here: Dyno) -> None:
+    document = answer(dyno_here("compare", "--by", "platform", "--json"))
     found = {one["compared"]["case"]["batch"]: one for one in document["comparisons"]}
     assert {one["compared"]["case"]["platform"] for one in found.values()} == {"cuda"}, "the made-up one takes no part"
     assert found[1]["times_better"] == pytest.approx(10, rel=0.05)
     assert found[8]["times_better"] == pytest.approx(13, rel=0.05), "held against the newest record of the cpu"
     assert found[1]["low"] < found[1]["ratio"] < found[1]["high"]
     assert {one["verdict"] for one in found.values()} == {"faster"}
-    shown = dyno("compare", "--by", "platform", "--batch", "1")
+    shown = dyno_here("compare", "--by", "platform", "--batch", "1")
     assert "10x faster" in shown.stdout or "9.9" in shown.stdout or "10.1x" in shown.stdout
-    made_up = answer(dyno("compare", "--by", "platform", "--provenance", "measured,simulated", "--json"))
+    made_up = answer(dyno_here("compare", "--by", "platform", "--provenance", "measured,simulated", "--json"))
     refused = [one for one in made_up["comparisons"] if one["verdict"] == "refused"]
     assert [one["compared"]["case"]["platform"] for one in refused] == ["qnn"]
     assert "measured against simulated" in refused[0]["refused"][0]
 
 
 @pytest.mark.usefixtures("store")
-def test_two_runs(dyno: Dyno) -> None:
-    document = answer(dyno("compare", "latest~1", "latest", "--margin", "0.05", "--json"))
+def test_two_runs(dyno: Dyno, dyno_here: Dyno) -> None:
+    document = answer(dyno_here("compare", "latest~1", "latest", "--margin", "0.05", "--json"))
     verdicts = {one["compared"]["case"]["batch"]: one["verdict"] for one in document["comparisons"]}
     assert verdicts == {1: "same", 2: "same", 4: "same", 8: "slower"}
     assert {one["case"]["platform"] for one in document["alone"]} == {"cuda"}
@@ -117,70 +98,70 @@ def test_two_runs(dyno: Dyno) -> None:
 
 
 @pytest.mark.usefixtures("store")
-def test_two_records_by_the_beginnings_of_their_ids(dyno: Dyno) -> None:
-    document = answer(dyno("compare", "latest~1", "latest", "--batch", "8", "--json"))
+def test_two_records_by_the_beginnings_of_their_ids(dyno_here: Dyno) -> None:
+    document = answer(dyno_here("compare", "latest~1", "latest", "--batch", "8", "--json"))
     ids = [document["comparisons"][0][side]["record_id"] for side in ("baseline", "compared")]
-    (one,) = answer(dyno("compare", ids[0], ids[1].upper()[:-1], "--json"))["comparisons"]
+    (one,) = answer(dyno_here("compare", ids[0], ids[1].upper()[:-1], "--json"))["comparisons"]
     assert [one[side]["record_id"] for side in ("baseline", "compared")] == ids
-    assert "No run and no record begins with 'zz'" in refusal(dyno("compare", "zz", ids[0]))
-    assert "Several records begin" in refusal(dyno("compare", ids[0][:4], ids[1]))
+    assert "No run and no record begins with 'zz'" in refusal(dyno_here("compare", "zz", ids[0]))
+    assert "Several records begin" in refusal(dyno_here("compare", ids[0][:4], ids[1]))
 
 
-def test_a_case_that_fails_now_and_another_host_are_told(dyno: Dyno, store: Path) -> None:
+def test_a_case_that_fails_now_and_another_host_are_told(dyno_here: Dyno, store: Path) -> None:
     run = Run(run_id="01c" + "0" * 23, host=Host(host_id="i"), command="dyno run", version="0")
     failed = {"run_id": run.run_id, "status": Status.FAILED, "reason": "out of memory", "metrics": {}, "samples": ()}
     again = measured(NEW, 8.0, batch=2).model_copy(update={"run_id": run.run_id})
     Store(store).add([run, measured(NEW, 8.0).model_copy(update=failed), again])
-    document = answer(dyno("compare", "01bb", "latest", "--json"))
+    document = answer(dyno_here("compare", "01bb", "latest", "--json"))
     broken, other = sorted(document["comparisons"], key=lambda one: one["compared"]["case"]["batch"])
     assert (broken["verdict"], broken["compared"]["status"]) == ("refused", "failed")
     assert "on different hosts: h against i" in other["labels"]
-    assert "out of memory" in dyno("compare", "01bb", "latest").stdout
+    assert "out of memory" in dyno_here("compare", "01bb", "latest").stdout
 
 
-def test_the_newest_of_each_series_is_looked_at_whatever_the_limit(dyno: Dyno, store: Path) -> None:
+def test_the_newest_of_each_series_is_looked_at_whatever_the_limit(dyno_here: Dyno, store: Path) -> None:
     """Many new records of one platform do not push the other out of sight."""
     many = [measured(NEW, 0.8, "cuda").model_copy(update={"started_at": BEGIN + timedelta(days=9)}) for _ in range(9)]
     Store(store).add([record.model_copy(update={"record_id": new_id()}) for record in many])
-    found = answer(dyno("compare", "--by", "platform", "--limit", "8", "--json"))["comparisons"]
+    found = answer(dyno_here("compare", "--by", "platform", "--limit", "8", "--json"))["comparisons"]
     assert len(found) == 4
-    runs = answer(dyno("compare", "--by", "run", "--on", "cpu", "--json"))["comparisons"]
+    runs = answer(dyno_here("compare", "--by", "run", "--on", "cpu", "--json"))["comparisons"]
     assert {one["baseline"]["run_id"] for one in runs} == {OLD}
-    limited = dyno("compare", "--by", "platform", "--limit", "3")
+    limited = dyno_here("compare", "--by", "platform", "--limit", "3")
     assert "Only the newest 3 series are looked at" in limited.stderr
 
 
 @pytest.mark.usefixtures("store")
-def test_wrong_questions_are_refused(dyno: Dyno) -> None:
-    assert "Say what to compare" in refusal(dyno("compare"))
-    assert "Two runs or two records" in refusal(dyno("compare", "latest"))
-    assert "Unknown question for --by 'platforms', did you mean" in refusal(dyno("compare", "--by", "platforms"))
-    assert "There is no latest~7" in refusal(dyno("compare", "latest~7", "latest"))
-    assert "known: cpu, cuda" in refusal(dyno("compare", "--by", "platform", "--baseline", "tpu"))
-    assert "is no share" in refusal(dyno("compare", "--by", "platform", "--margin", "nan"))
-    unused = refusal(dyno("compare", "--by", "platform", "--margin", "memory_peak_mb=0.1"))
+def test_wrong_questions_are_refused(dyno_here: Dyno) -> None:
+    assert "Say what to compare" in refusal(dyno_here("compare"))
+    assert "Two runs or two records" in refusal(dyno_here("compare", "latest"))
+    assert "Unknown question for --by 'platforms', did you mean" in refusal(dyno_here("compare", "--by", "platforms"))
+    assert "There is no latest~7" in refusal(dyno_here("compare", "latest~7", "latest"))
+    assert "known: cpu, cuda" in refusal(dyno_here("compare", "--by", "platform", "--baseline", "tpu"))
+    assert "is no share" in refusal(dyno_here("compare", "--by", "platform", "--margin", "nan"))
+    unused = refusal(dyno_here("compare", "--by", "platform", "--margin", "memory_peak_mb=0.1"))
     assert "add --metric memory_peak_mb" in unused
-    assert "did you mean 'latency_ms'" in refusal(dyno("compare", "--by", "platform", "--metric", "latency"))
-    assert "There is no store" in refusal(dyno("compare", "--by", "platform", "--store", "none.duckdb"))
-    nothing = dyno("compare", "--by", "precision")
+    assert "did you mean 'latency_ms'" in refusal(dyno_here("compare", "--by", "platform", "--metric", "latency"))
+    assert "There is no store" in refusal(dyno_here("compare", "--by", "platform", "--store", "none.duckdb"))
+    nothing = dyno_here("compare", "--by", "precision")
     assert (nothing.returncode, "Nothing to compare" in nothing.stdout) == (0, True)
 
 
 @pytest.mark.usefixtures("store")
-def test_scaling(dyno: Dyno) -> None:
-    (curve,) = answer(dyno("scaling", "m", "--on", "cuda", "--json"))["curves"]
+def test_scaling(dyno: Dyno, dyno_here: Dyno) -> None:
+    (curve,) = answer(dyno_here("scaling", "m", "--on", "cuda", "--json"))["curves"]
     assert [point["size"] for point in curve["points"]] == list(BATCHES)
     assert curve["line"]["half_performance"] == pytest.approx(3, rel=0.2)
     shown = dyno("scaling", "--on", "cuda").stdout
     assert "latency = 0.6" in shown
     assert "Doubling adds at least 10%" in shown
-    assert "Nothing to scale" in dyno("scaling", "--over", "seq").stdout
-    assert "Unknown axis 'sequence'" in refusal(dyno("scaling", "--over", "sequence"))
+    assert "Nothing to scale" in dyno_here("scaling", "--over", "seq").stdout
+    assert "Unknown axis 'sequence'" in refusal(dyno_here("scaling", "--over", "sequence"))
 
 
 @pytest.mark.usefixtures("store")
-def test_compatibility(dyno: Dyno) -> None:
-    document = answer(dyno("compatibility", "--json"))
+def test_compatibility(dyno: Dyno, dyno_here: Dyno) -> None:
+    document = answer(dyno_here("compatibility", "--json"))
     assert document["platforms"] == ["cpu", "cuda", "mps"]
     cells = {cell["platform"]: cell for cell in document["cells"]}
     assert {platform: cell["status"] for platform, cell in cells.items()} == {
@@ -189,24 +170,24 @@ def test_compatibility(dyno: Dyno) -> None:
         "mps": "failed",
     }
     assert [(one["platform"], one["batch"]) for one in cells["mps"]["instead"]] == [("cuda", 1), ("cpu", 1)]
-    markdown = dyno("compatibility", "--on", "mps", "--markdown").stdout.splitlines()
+    markdown = dyno_here("compatibility", "--on", "mps", "--markdown").stdout.splitlines()
     assert markdown[:3] == ["| model | `mps` |", "|---|---|", "| `m` | failed |"]
     reason, advice = "<code>out of &#124; memory</code>", "`cuda torch fp32, cpu torch fp32`"
     assert markdown[-1] == f"| `m` | `mps torch fp32` | failed | {reason} | {advice} |"
     assert "What does not work" in dyno("compatibility").stdout
-    assert "No outcome matches" in dyno("compatibility", "--model", "none").stdout
+    assert "No outcome matches" in dyno_here("compatibility", "--model", "none").stdout
 
 
-def test_a_batch_that_is_too_large_makes_it_partly(dyno: Dyno, store: Path) -> None:
+def test_a_batch_that_is_too_large_makes_it_partly(dyno_here: Dyno, store: Path) -> None:
     failed = {"status": Status.FAILED, "reason": "out of memory", "metrics": {}, "samples": ()}
     large = measured(NEW, 1.0, "cuda", batch=512).model_copy(update=failed)
     training = measured(NEW, 1.0, "cuda", workload="training").model_copy(update=failed)
     Store(store).add([large, training, measured(NEW, 1.0, "cuda", workload="hardware", model="matmul")])
-    document = answer(dyno("compatibility", "--on", "cuda", "--json"))
+    document = answer(dyno_here("compatibility", "--on", "cuda", "--json"))
     assert [(cell["model"], cell["status"]) for cell in document["cells"]] == [("m", "ok")]
     ways = {way["workload"]: way for way in document["cells"][0]["ways"]}
     assert [one["batch"] for one in ways["inference"]["partly"]] == [512]
     assert (ways["training"]["status"], ways["training"]["instead"]) == ("failed", [])
-    shown = " ".join(dyno("compatibility", "--on", "cuda").stdout.split())
+    shown = " ".join(dyno_here("compatibility", "--on", "cuda").stdout.split())
     assert "torch fp32 batch 512 seq 8 partly failed out of memory batch 8 seq 8, which worked" in shown
     assert "training torch fp32" in shown

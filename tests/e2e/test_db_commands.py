@@ -8,13 +8,15 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-Dyno = Callable[..., subprocess.CompletedProcess[str]]
+from conftest import Dyno
+from modeldyno.store.maintenance import init
+from modeldyno.store.store import Store
+
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "stores" / "v1.duckdb.gz"
 
 
@@ -30,10 +32,18 @@ def refusal(done: subprocess.CompletedProcess[str], code: int) -> str:
     return line
 
 
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sample") / "dyno.duckdb"
+    init(Store(path), sample_data=True)
+    return path
+
+
 @pytest.fixture
-def sampled(dyno: Dyno) -> Dyno:
-    assert answer(dyno("db", "init", "--sample-data", "--json"))["records"] == 48
-    return dyno
+def sampled(dyno_here: Dyno, sample: Path, tmp_path: Path) -> Dyno:
+    """The command beside a store with sample data."""
+    shutil.copytree(sample.parent, tmp_path, dirs_exist_ok=True)
+    return dyno_here
 
 
 def test_help_imports_no_database(dyno: Dyno) -> None:
@@ -43,6 +53,21 @@ def test_help_imports_no_database(dyno: Dyno) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
     for command in ("sql", "export", "init", "check", "vacuum", "backup", "restore", "purge", "stats", "migrate"):
         assert f" {command} " in done.stdout
+
+
+def test_every_command_in_a_process_of_its_own(dyno: Dyno, tmp_path: Path) -> None:
+    assert answer(dyno("db", "init", "--sample-data", "--json"))["records"] == 48
+    assert answer(dyno("db", "export", "out", "--format", "json", "--json"))["counts"] == {"run": 3, "record": 48}
+    assert dyno("db", "import", "out", "--store", "other.duckdb").returncode == 0
+    assert answer(dyno("db", "forget", "out", "--store", "other.duckdb", "--yes", "--json"))["removed"] is True
+    assert answer(dyno("db", "sql", "SELECT count(*) AS n FROM results", "--json")) == [{"n": 48}]
+    assert answer(dyno("db", "check", "--json"))["sound"] is True
+    saved = answer(dyno("db", "backup", "--json"))["backup"]
+    assert answer(dyno("db", "purge", "--older-than", "1h", "--yes", "--json"))["removed"]["record"] == 48
+    assert answer(dyno("db", "restore", saved, "--json"))["tables"]["records"] == 48
+    assert answer(dyno("db", "vacuum", "--json"))["bytes_after"] == (tmp_path / "dyno.duckdb").stat().st_size
+    assert answer(dyno("db", "stats", "--json"))["tables"]["records"] == 48
+    assert "there is nothing to do" in dyno("db", "migrate").stdout
 
 
 def test_sql_in_every_shape(sampled: Dyno, tmp_path: Path) -> None:
@@ -145,10 +170,10 @@ def test_backup_restore_and_vacuum(sampled: Dyno, tmp_path: Path) -> None:
     assert "is no age" in refusal(sampled("db", "backup", "--older-than", "soon"), 2)
 
 
-def test_purge_asks_first_and_keeps_an_archive(sampled: Dyno, tmp_path: Path) -> None:
+def test_purge_asks_first_and_keeps_an_archive(dyno: Dyno, sampled: Dyno) -> None:
     would = answer(sampled("db", "purge", "--older-than", "1h", "--dry-run", "--json"))
     assert would["would_remove"] == {"record": 48, "test": 0, "run": 3}
-    refused = sampled("db", "purge", "--older-than", "1h", stdin=subprocess.DEVNULL)
+    refused = dyno("db", "purge", "--older-than", "1h", stdin=subprocess.DEVNULL)
     assert "give --yes" in refusal(refused, 2)
     assert answer(sampled("db", "stats", "--json"))["tables"]["records"] == 48
     done = answer(sampled("db", "purge", "--older-than", "1h", "--archive", "old", "--yes", "--json"))
@@ -159,13 +184,13 @@ def test_purge_asks_first_and_keeps_an_archive(sampled: Dyno, tmp_path: Path) ->
     assert "0 records, 0 tests, 0 runs" in sampled("db", "purge", "--older-than", "99999d", "--yes").stdout
 
 
-def test_a_store_of_the_first_schema(dyno: Dyno, tmp_path: Path) -> None:
+def test_a_store_of_the_first_schema(dyno_here: Dyno, tmp_path: Path) -> None:
     with gzip.open(FIXTURE) as source, (tmp_path / "dyno.duckdb").open("wb") as target:
         shutil.copyfileobj(source, target)
-    done = answer(dyno("db", "migrate", "--json"))
+    done = answer(dyno_here("db", "migrate", "--json"))
     assert (done["from"], done["to"], Path(done["backup"]).name) == (1, 4, "dyno.duckdb.schema1")
-    assert "there is nothing to do" in dyno("db", "migrate").stdout
-    shown = answer(dyno("show", "all", "--json"))["records"]
+    assert "there is nothing to do" in dyno_here("db", "migrate").stdout
+    shown = answer(dyno_here("show", "all", "--json"))["records"]
     assert sorted((record["case"]["platform"], record["status"]) for record in shown) == [
         ("cpu", "ok"),
         ("cuda", "ok"),

@@ -55,11 +55,11 @@ def test_only_the_first_shape_of_a_process_is_cold(dyno) -> None:
     assert notes == [None, "first of this shape; the process had run other shapes before"]
 
 
-def test_bad_input(dyno) -> None:
-    done = dyno("run", "tiny-opt", "--option", "cache=paged", *QUICK)
+def test_bad_input(dyno, dyno_here) -> None:
+    done = dyno_here("run", "tiny-opt", "--option", "cache=paged", *QUICK)
     assert done.returncode == 2
     assert "The option cache is not 'paged'; write dynamic or static." in done.stderr
-    done = dyno("run", "tiny-opt", "--shape", "new_tokens=0", *QUICK)
+    done = dyno_here("run", "tiny-opt", "--shape", "new_tokens=0", *QUICK)
     assert done.returncode == 2
     done = dyno("run", "tiny-opt", "--seq", "500", "--shape", "new_tokens=20", *QUICK, "--json")
     assert done.returncode == 1

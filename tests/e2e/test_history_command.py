@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from blank_store import blank_store
+from conftest import Dyno
 from modeldyno.core.types import Case, Device, Host, MetricValue, Record, Run, Status
-from modeldyno.store.store import Store
 
-Dyno = Callable[..., subprocess.CompletedProcess[str]]
 BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
 
 
@@ -45,7 +45,7 @@ def fill(
             )
             for model, value in zip(levels, values, strict=True)
         ]
-    Store(path).add(items)
+    blank_store(path).add(items)
 
 
 def noisy(seed: int, *levels: tuple[int, float]) -> list[float]:
@@ -54,10 +54,10 @@ def noisy(seed: int, *levels: tuple[int, float]) -> list[float]:
 
 
 @pytest.fixture
-def filled(dyno: Dyno, tmp_path: Path) -> Dyno:
+def filled(dyno_here: Dyno, tmp_path: Path) -> Dyno:
     levels = {"slower": noisy(1, (30, 10.0), (10, 11.5)), "steady": noisy(2, (40, 5.0)), "flat": [7.0] * 40}
     fill(tmp_path / "dyno.duckdb", levels)
-    return dyno
+    return dyno_here
 
 
 def answer(done: subprocess.CompletedProcess[str]) -> Any:
@@ -77,8 +77,8 @@ def test_the_change_comes_first_with_its_commit(filled: Dyno) -> None:
     assert 0.005 < told["series"][2]["smallest_change"] < 0.03
 
 
-def test_people_read_a_table_and_a_sentence_for_each_change(filled: Dyno) -> None:
-    done = filled("history")
+def test_people_read_a_table_and_a_sentence_for_each_change(dyno: Dyno, filled: Dyno) -> None:
+    done = dyno("history")
     assert done.returncode == 0
     assert "slower" in done.stdout
     assert "steady" not in done.stdout
@@ -95,51 +95,51 @@ def test_filters_choose_series(filled: Dyno) -> None:
     assert early["series"][0]["changes"] == []
 
 
-def test_a_new_driver_is_told_as_such(dyno: Dyno, tmp_path: Path) -> None:
+def test_a_new_driver_is_told_as_such(dyno_here: Dyno, tmp_path: Path) -> None:
     values = {"m": noisy(3, (20, 10.0), (20, 12.0))}
     fill(tmp_path / "dyno.duckdb", values, lambda day: "d1" if day < 20 else "d2")
-    (series,) = answer(dyno("history", "--json"))["series"]
+    (series,) = answer(dyno_here("history", "--json"))["series"]
     assert (series["alarm"], series["changes"]) == (False, [])
     assert series["environment_changes"][0]["environment"] == ["driver d1 -> d2"]
 
 
-def test_hosts_that_differ_have_a_section_of_their_own(dyno: Dyno, tmp_path: Path) -> None:
+def test_hosts_that_differ_have_a_section_of_their_own(dyno_here: Dyno, tmp_path: Path) -> None:
     values = [value for _ in range(20) for value in (10.0, 12.0)]
     fill(tmp_path / "dyno.duckdb", {"m": values}, host=lambda day: "ab"[day % 2], commit=lambda day: day // 2)
-    (series,) = answer(dyno("history", "--json"))["series"]
+    (series,) = answer(dyno_here("history", "--json"))["series"]
     assert (series["changes"], series["environment_changes"], set(series["odd_hosts"])) == ([], [], {"a", "b"})
-    told = dyno("history").stdout
+    told = dyno_here("history").stdout
     assert "1 of 1 series show no change" in told
     assert "Hosts that differ from equal ones at the same commits:\n  bench (a) is at 0.9" in told
 
 
-def test_it_says_when_no_commit_is_new(dyno: Dyno, tmp_path: Path) -> None:
+def test_it_says_when_no_commit_is_new(dyno_here: Dyno, tmp_path: Path) -> None:
     fill(tmp_path / "dyno.duckdb", {"m": noisy(1, (30, 10.0), (10, 11.5))}, commit=lambda _: 7)
-    assert "it is not the commit" in dyno("history").stdout
+    assert "it is not the commit" in dyno_here("history").stdout
 
 
-def test_one_point_is_too_few_to_say(dyno: Dyno, tmp_path: Path) -> None:
+def test_one_point_is_too_few_to_say(dyno_here: Dyno, tmp_path: Path) -> None:
     fill(tmp_path / "dyno.duckdb", {"m": [5.0]})
-    done = dyno("history", "--all")
+    done = dyno_here("history", "--all")
     assert done.returncode == 0
     assert "1 of 1 series have fewer than 6 points, too few to see one." in done.stdout
     assert "show no change" not in done.stdout
     assert "±" not in done.stdout
 
 
-def test_made_up_numbers_are_left_out_unless_asked_for(dyno: Dyno) -> None:
-    answer(dyno("db", "init", "--sample-data", "--json"))
-    assert "only simulated numbers" in dyno("history").stdout
-    told = dyno("history", "--provenance", "simulated", "--all").stdout
+def test_made_up_numbers_are_left_out_unless_asked_for(dyno_here: Dyno) -> None:
+    answer(dyno_here("db", "init", "--sample-data", "--json"))
+    assert "only simulated numbers" in dyno_here("history").stdout
+    told = dyno_here("history", "--provenance", "simulated", "--all").stdout
     assert "simulated" in told
 
 
-def test_refusals_are_sentences(dyno: Dyno) -> None:
-    done = dyno("history")
+def test_refusals_are_sentences(dyno_here: Dyno) -> None:
+    done = dyno_here("history")
     assert done.returncode == 2
     assert "There is no store" in done.stderr
-    answer(dyno("db", "init", "--json"))
-    assert "No measured value of latency_ms matches." in dyno("history").stdout
-    done = dyno("history", "--metric", "latency")
+    answer(dyno_here("db", "init", "--json"))
+    assert "No measured value of latency_ms matches." in dyno_here("history").stdout
+    done = dyno_here("history", "--metric", "latency")
     assert done.returncode == 2
     assert "Unknown metric 'latency', did you mean" in done.stderr

@@ -106,9 +106,10 @@ def test_the_plan_without_running_it(dyno, tmp_path) -> None:
 
 
 def test_records_of_another_machine_stand_beside_ours(dyno, tmp_path) -> None:
-    assert dyno("run", "tiny-vit", "--on", "cpu", "--quick").returncode == 0
+    work = ("run", "tiny-vit", "--on", "cpu", "--runtime", "onnxruntime", "--workload", "fault-none", "--quick")
+    assert dyno(*work).returncode == 0
     store = ("--store", str(tmp_path / "elsewhere.duckdb"))
-    assert dyno("run", "tiny-vit", "--on", "cpu", "--quick", "--output", "out.ndjson", *store).returncode == 0
+    assert dyno(*work, "--output", "out.ndjson", *store).returncode == 0
     first, again = dyno("db", "import", "out.ndjson", "--json"), dyno("db", "import", "out.ndjson", "--json")
     (imported,), (known,) = json.loads(first.stdout)["files"], json.loads(again.stdout)["files"]
     assert (imported["format"], imported["counts"]["records"], imported["known"]) == ("modeldyno", 1, False)

@@ -8,17 +8,16 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conftest import Dyno
 from modeldyno.reports.order import Order
 from modeldyno.reports.schedule import Entry, Schedule
 
-Dyno = Callable[..., subprocess.CompletedProcess[str]]
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 WEEKLY = ("--every", "0 6 * * 1", "--format", "json")
 
@@ -36,22 +35,24 @@ def listed(dyno: Dyno) -> list[dict[str, Any]]:
     return entries
 
 
-def test_add_list_remove(dyno: Dyno, tmp_path: Path) -> None:
-    assert "Nothing is scheduled" in dyno("schedule", "list").stdout
-    added = dyno("schedule", "add", "performance", *WEEKLY, "--on", "cpu", "--mail", "a@b.example,c@d.example", "--utc")
+def test_add_list_remove(dyno_here: Dyno, tmp_path: Path) -> None:
+    assert "Nothing is scheduled" in dyno_here("schedule", "list").stdout
+    added = dyno_here(
+        "schedule", "add", "performance", *WEEKLY, "--on", "cpu", "--mail", "a@b.example,c@d.example", "--utc"
+    )
     assert added.returncode == 0, added.stderr
     assert re.search(r"Added performance; it is first due on Mon \d{4}-\d\d-\d\d 06:00 UTC", added.stdout)
     assert "DYNO_SMTP is not set" in added.stderr
-    [entry] = listed(dyno)
+    [entry] = listed(dyno_here)
     assert entry["order"]["words"] == {"on": "cpu"}
     assert entry["order"]["output"] == str(tmp_path / "report")
     assert entry["mail"] == ["a@b.example", "c@d.example"]
     assert entry["due_at"] is None and entry["last"] is None
     assert datetime.fromisoformat(entry["next_at"]).weekday() == 0
-    assert "a@b.example" in dyno("schedule", "list").stdout
-    assert "Removed performance" in dyno("schedule", "remove", "performance").stdout
-    assert listed(dyno) == []
-    gone = dyno("schedule", "remove", "performance")
+    assert "a@b.example" in dyno_here("schedule", "list").stdout
+    assert "Removed performance" in dyno_here("schedule", "remove", "performance").stdout
+    assert listed(dyno_here) == []
+    gone = dyno_here("schedule", "remove", "performance")
     assert gone.returncode == 2 and "Unknown entry" in gone.stderr
 
 
@@ -73,9 +74,9 @@ def test_add_list_remove(dyno: Dyno, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_input_is_told_at_once_and_nothing_is_kept(
-    dyno: Dyno, tmp_path: Path, words: tuple[str, ...], told: str
+    dyno_here: Dyno, tmp_path: Path, words: tuple[str, ...], told: str
 ) -> None:
-    done = dyno("schedule", "add", *words)
+    done = dyno_here("schedule", "add", *words)
     assert done.returncode == 2
     assert told in done.stderr
     assert "Traceback" not in done.stderr
@@ -99,16 +100,16 @@ def test_what_was_missed_is_made_once(dyno: Dyno, tmp_path: Path) -> None:
     assert " ok" in dyno("schedule", "list").stdout
 
 
-def test_one_that_fails_keeps_no_other_from_being_made(dyno: Dyno, tmp_path: Path) -> None:
+def test_one_that_fails_keeps_no_other_from_being_made(dyno_here: Dyno, tmp_path: Path) -> None:
     due_entry(tmp_path, kind=str(tmp_path / "gone.yaml"))
     due_entry(tmp_path)
-    done = dyno("schedule", "run", "--once")
+    done = dyno_here("schedule", "run", "--once")
     assert done.returncode == 1
     assert "gone failed: " in done.stderr
     assert (tmp_path / "out" / "performance.json").exists()
-    first, second = listed(dyno)
+    first, second = listed(dyno_here)
     assert "gone.yaml" in first["last"]["error"] and second["last"]["error"] is None
-    assert dyno("schedule", "run", "--once").returncode == 0
+    assert dyno_here("schedule", "run", "--once").returncode == 0
 
 
 def test_a_mail_that_cannot_be_sent_is_a_failure_that_says_why(dyno: Dyno, tmp_path: Path) -> None:
@@ -121,12 +122,12 @@ def test_a_mail_that_cannot_be_sent_is_a_failure_that_says_why(dyno: Dyno, tmp_p
     assert "performance failed: No mail server" in dyno("schedule", "list").stdout
 
 
-def test_one_can_be_tried_before_it_is_due(dyno: Dyno, tmp_path: Path) -> None:
-    assert dyno("schedule", "add", "performance", *WEEKLY, "--output", "out").returncode == 0
-    assert dyno("schedule", "run", "--once").stdout == ""
-    assert "wrote" in dyno("schedule", "run", "performance", "--now").stdout
+def test_one_can_be_tried_before_it_is_due(dyno_here: Dyno, tmp_path: Path) -> None:
+    assert dyno_here("schedule", "add", "performance", *WEEKLY, "--output", "out").returncode == 0
+    assert dyno_here("schedule", "run", "--once").stdout == ""
+    assert "wrote" in dyno_here("schedule", "run", "performance", "--now").stdout
     assert (tmp_path / "out" / "performance.json").exists()
-    assert dyno("schedule", "run", "performence", "--now").returncode == 2
+    assert dyno_here("schedule", "run", "performence", "--now").returncode == 2
 
 
 def test_two_runners_at_once_make_a_report_once(tmp_path: Path) -> None:
@@ -163,12 +164,12 @@ def test_the_runner_goes_on_after_an_error_and_ends_with_a_sentence(tmp_path: Pa
     assert rest == "The scheduler has ended; what comes due until it is started again will be caught up once.\n"
 
 
-def test_a_runner_that_never_ends_gives_no_json(dyno: Dyno) -> None:
-    done = dyno("schedule", "run", "--json")
+def test_a_runner_that_never_ends_gives_no_json(dyno_here: Dyno) -> None:
+    done = dyno_here("schedule", "run", "--json")
     assert done.returncode == 2 and "--once" in done.stderr
 
 
-def test_a_runner_killed_in_the_middle_leaves_the_report_due(dyno: Dyno, tmp_path: Path) -> None:
+def test_a_runner_killed_in_the_middle_leaves_the_report_due(dyno_here: Dyno, tmp_path: Path) -> None:
     entry = due_entry(tmp_path)
     schedule = Schedule(tmp_path / "dyno.duckdb")
     script = f"""
@@ -181,15 +182,15 @@ with Schedule(Path({str(schedule.store)!r})).claim({entry.id!r}, datetime.now(UT
     os.kill(os.getpid(), signal.SIGKILL)
 """
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -signal.SIGKILL
-    assert len(json.loads(dyno("schedule", "run", "--once", "--json").stdout)["reports"]) == 1
+    assert len(json.loads(dyno_here("schedule", "run", "--once", "--json").stdout)["reports"]) == 1
 
 
-def test_the_line_for_cron_does_what_is_due(dyno: Dyno, tmp_path: Path) -> None:
-    assert dyno("schedule", "show", "--crontab").returncode == 2
+def test_the_line_for_cron_does_what_is_due(dyno_here: Dyno, tmp_path: Path) -> None:
+    assert dyno_here("schedule", "show", "--crontab").returncode == 2
     order = Order(kind="performance", formats=("json",), output=tmp_path / "out")
     store = tmp_path / "it's 100% $HOME.duckdb"
     Schedule(store).add(order, "0 6 * * MON", False, (), LONG_AGO)
-    shown = dyno("schedule", "show", "--crontab", "--store", store.name)
+    shown = dyno_here("schedule", "show", "--crontab", "--store", store.name)
     line = shown.stdout.splitlines()[-1]
     assert line.startswith("0 6 * * 1 ")
     command = line.removeprefix("0 6 * * 1 ").replace("\\%", "%")
@@ -199,24 +200,24 @@ def test_the_line_for_cron_does_what_is_due(dyno: Dyno, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "performance.json").exists()
 
 
-def test_units_for_systemd_are_shown(dyno: Dyno, tmp_path: Path) -> None:
+def test_units_for_systemd_are_shown(dyno_here: Dyno, tmp_path: Path) -> None:
     due_entry(tmp_path, mail=("a@b.example",))
-    shown = dyno("schedule", "show", "performance", "--systemd").stdout
+    shown = dyno_here("schedule", "show", "performance", "--systemd").stdout
     assert "# ~/.config/systemd/user/dyno-performance.timer" in shown
     assert "OnCalendar=Mon *-*-* 06:00:00 UTC" in shown
     assert "systemctl --user enable --now dyno-performance.timer" in shown
-    units = json.loads(dyno("schedule", "show", "--service", "--json").stdout)["units"]
+    units = json.loads(dyno_here("schedule", "show", "--service", "--json").stdout)["units"]
     assert str(tmp_path / "dyno.duckdb") in units["dyno-schedule.service"]
     assert "mail.env" in units["dyno-schedule.service"]
-    assert dyno("schedule", "show", "--systemd", "--crontab").returncode == 2
+    assert dyno_here("schedule", "show", "--systemd", "--crontab").returncode == 2
 
 
-def test_a_moment_that_was_just_missed_is_seen(tmp_path: Path, dyno: Dyno) -> None:
+def test_a_moment_that_was_just_missed_is_seen(tmp_path: Path, dyno_here: Dyno) -> None:
     order = Order(kind="performance", formats=("json",), output=tmp_path / "out")
     kept = Schedule(tmp_path / "dyno.duckdb").add(
         order, "* * * * *", False, (), datetime.now(UTC) - timedelta(minutes=2)
     )
-    [made] = json.loads(dyno("schedule", "run", "--once", "--json").stdout)["reports"]
+    [made] = json.loads(dyno_here("schedule", "run", "--once", "--json").stdout)["reports"]
     due_at = datetime.fromisoformat(made["due_at"])
     assert kept.added_at < due_at <= datetime.now(UTC)
     assert due_at.second == 0

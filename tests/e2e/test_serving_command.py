@@ -50,11 +50,16 @@ def test_the_record_of_a_search_says_what_loadgen_says(dyno: Dyno) -> None:
         assert float(said[1]) == pytest.approx(ours, rel=0.005)
 
 
-def test_the_default_effort_has_one_process_too(dyno: Dyno) -> None:
-    done = dyno(*SERVE, "--json", "--option", "rate=50", "--samples", "20")
+def test_several_processes_give_the_median_of_their_figures_and_each_its_summary(dyno: Dyno) -> None:
+    done = dyno(*SERVE, "--json", "--option", "rate=50", "--samples", "70", "--processes", "2")
     (found,) = json.loads(done.stdout)["records"]
-    assert [samples["process"] for samples in found["samples"]] == [0]
-    assert len(found["samples"][0]["parts"]["latency_ms"]) == 20
+    each = [samples["parts"]["latency_ms"] for samples in found["samples"]]
+    assert [len(latencies) for latencies in each] == [70, 70]
+    p90 = [sorted(latencies)[63] for latencies in each]
+    metric = found["metrics"]["latency_p90_ms"]
+    assert (metric["low"], metric["value"], metric["high"]) == pytest.approx((min(p90), sum(p90) / 2, max(p90)))
+    assert found["metrics"]["latency_p95_ms"]["value"] is None
+    assert found["log"].count("MLPerf Results Summary") == 2
 
 
 def test_a_bound_that_cannot_be_kept_is_told_with_what_was_reached(dyno: Dyno) -> None:

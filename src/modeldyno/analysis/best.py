@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
 from statistics import median
 
 from modeldyno.core.metrics import Direction, metric
-from modeldyno.core.types import Case, Record, Status, Verdict
-from modeldyno.runtimes import RUNTIMES
-from modeldyno.workloads import WORKLOADS
+from modeldyno.core.options import options_of_work
+from modeldyno.core.types import Record, Status, Verdict
 
 FEWEST_FOR_RANGE = 3
 """Samples whose range says anything."""
@@ -50,22 +48,13 @@ def _same_work(record: Record, any_precision: bool) -> tuple[object, ...]:
     return (case.workload, case.model, precision, tuple(sorted(case.shape.items())), options_of_work(case), weights)
 
 
-def options_of_work(case: Case) -> tuple[tuple[str, object], ...]:
-    """The options that say what is done, such as a scenario of serving; the others say how."""
-    own = _own_options(case.workload)
-    return tuple(sorted((name, value) for name, value in case.options.items() if name in own))
-
-
-@cache
-def _own_options(workload: str) -> frozenset[str]:
-    if workload not in WORKLOADS.names():
-        return frozenset()
-    declared: frozenset[str] = getattr(WORKLOADS.get(workload), "options", frozenset())
-    return declared.difference(*(runtime.options for runtime in RUNTIMES.all()))
-
-
 def _takes_part(record: Record, name: str) -> bool:
-    return record.provenance.is_real and not (record.device and record.device.emulated) and _has(record, name)
+    return is_of_hardware(record) and _has(record, name)
+
+
+def is_of_hardware(record: Record) -> bool:
+    """Whether the hardware that it names gave it: neither made up, nor predicted, nor from an emulator."""
+    return record.provenance.is_real and not (record.device and record.device.emulated)
 
 
 @dataclass(frozen=True)
@@ -149,7 +138,7 @@ def is_trusted(record: Record) -> bool:
 
 def cannot_be_told_apart(a: Record, b: Record, name: str) -> bool:
     """Whether their intervals overlap, or one has none."""
-    first, second = _bounds(a, name), _bounds(b, name)
+    first, second = bounds(a, name), bounds(b, name)
     if first is None or second is None:
         return True
     return first[0] <= second[1] and second[0] <= first[1]
@@ -157,10 +146,10 @@ def cannot_be_told_apart(a: Record, b: Record, name: str) -> bool:
 
 def both_have_bounds(a: Record, b: Record, name: str) -> bool:
     """Whether it is known of both how far off they may be; else that they cannot be told apart says nothing of them."""
-    return _bounds(a, name) is not None and _bounds(b, name) is not None
+    return bounds(a, name) is not None and bounds(b, name) is not None
 
 
-def _bounds(record: Record, name: str) -> tuple[float, float] | None:
+def bounds(record: Record, name: str) -> tuple[float, float] | None:
     """The interval; with too few samples for one, the value as far off as they are from their median."""
     metric = record.metrics[name]
     if metric.low is not None and metric.high is not None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from modeldyno.analysis.roofline import HARDWARE, Peak, Peaks, find_peaks
+from modeldyno.analysis.roofline import HARDWARE, ONE_WAY, Peak, Peaks, beyond_cache, find_peaks
 from modeldyno.core.types import Case, Device, Provenance, Record, Status
 
-COPIES = ("to-device", "from-device")
+MOVES = (*ONE_WAY, "to-device", "from-device", "all-reduce")
+"""Probes that move values in other ways than a copy inside of the device."""
 
 
 @dataclass(frozen=True)
@@ -20,11 +21,11 @@ class DevicePeaks:
     rates: tuple[tuple[str, Peak], ...]
     """Matrix rate in GFLOP/s by precision."""
     memory: Peak | None
-    """GB/s inside of the device."""
+    """GB/s of a copy inside of the device."""
     launch: Peak | None
     """Microseconds until an operation runs."""
-    copies: tuple[tuple[str, Peak], ...]
-    """GB/s between host and device, by direction."""
+    moves: tuple[tuple[str, Peak], ...]
+    """GB/s of the other ways to move values, by probe."""
 
 
 def peaks_by_device(probes: Iterable[Record]) -> dict[str, DevicePeaks]:
@@ -60,14 +61,14 @@ def _of_device(found: Sequence[Record]) -> DevicePeaks:
         rates=tuple((precision, peaks.compute) for precision, peaks in by_precision.items() if peaks.compute),
         memory=common.memory,
         launch=common.launch,
-        copies=tuple((way, peak) for way in COPIES if (peak := _copy(found, way))),
+        moves=tuple((way, peak) for way in MOVES if (peak := _move(found, way))),
     )
 
 
-def _copy(found: Iterable[Record], way: str) -> Peak | None:
+def _move(found: Iterable[Record], way: str) -> Peak | None:
     rates = [
         Peak(value, record)
-        for record in found
+        for record in filter(beyond_cache, found)
         if record.case.model == way and (value := record.value("bandwidth_gb_per_s")) is not None and value > 0
     ]
     return max(rates, key=lambda peak: peak.value, default=None)

@@ -1,4 +1,4 @@
-"""Which platform to use for models of an architecture and size, from what was measured and nothing else."""
+"""Which platform to use for models of an architecture or family and size, from what was measured and nothing else."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
-from modeldyno.analysis.best import Rivals, is_trusted, rivals
+from modeldyno.analysis.best import Rivals, is_of_hardware, is_trusted, rivals
 from modeldyno.analysis.ratio import ratio_of_records
 from modeldyno.core.types import ModelInfo, Record
 from modeldyno.models import size_class
@@ -28,9 +29,10 @@ class Sureness(StrEnum):
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What to use for one architecture and size."""
+    """What to use for one kind of models and size."""
 
-    architecture: str
+    kind: str
+    """An architecture, or a family."""
     size: str
     wins: tuple[tuple[str, int], ...]
     """Platforms by the number of models for which they are best, most first."""
@@ -50,37 +52,39 @@ class Recommendation:
         return None if even or (others and self.sureness is Sureness.UNRIVALLED) else first[0]
 
 
-def recommend(records: Iterable[Record], name: str, workload: str = "inference") -> tuple[Recommendation, ...]:
-    """For each architecture and size of which something was measured on real hardware: the platform that is best for
-    most of the models. A model that was measured on one platform only has no say where others had a choice."""
+def recommend(
+    records: Iterable[Record],
+    name: str,
+    workload: str = "inference",
+    by: Literal["architecture", "family"] = "architecture",
+) -> tuple[Recommendation, ...]:
+    """For each architecture (or family) and size of which something was measured on real hardware: the platform that is
+    best for most of the models. A model that was measured on one platform only has no say where others had a choice."""
     cells: dict[tuple[str, str], list[Rivals]] = {}
-    for one in rivals(filter(_is_real, records), name):
+    for one in rivals(filter(is_of_hardware, records), name):
         known = next((record.model for record in one.records if record.model), None)
-        kind = _kind(known)
+        kind = _kind(known, by)
         if kind and one.workload == workload:
             cells.setdefault(kind, []).append(one)
     return tuple(_recommendation(*kind, found, name) for kind, found in sorted(cells.items()))
 
 
-def _is_real(record: Record) -> bool:
-    return record.provenance.is_real and not (record.device and record.device.emulated)
-
-
-def _kind(model: ModelInfo | None) -> tuple[str, str] | None:
-    """Architecture and size, where both are known."""
-    if model is None or model.architecture is None:
+def _kind(model: ModelInfo | None, by: Literal["architecture", "family"]) -> tuple[str, str] | None:
+    """Architecture or family and size, where both are known."""
+    kind: str | None = getattr(model, by, None)
+    if model is None or kind is None:
         return None
     size = model.size or (size_class(model.parameters) if model.parameters else None)
-    return (model.architecture, size) if size else None
+    return (kind, size) if size else None
 
 
-def _recommendation(architecture: str, size: str, found: Sequence[Rivals], name: str) -> Recommendation:
+def _recommendation(kind: str, size: str, found: Sequence[Rivals], name: str) -> Recommendation:
     chosen = [one for one in found if len(one.records) > 1] or list(found)
     wins = Counter(one.records[0].case.platform for one in chosen)
     ordered = tuple(sorted(wins.items(), key=lambda item: (-item[1], item[0])))
     close = tuple(one.model for one in chosen if _is_close(one, name))
     return Recommendation(
-        architecture=architecture,
+        kind=kind,
         size=size,
         wins=ordered,
         models=tuple(one.model for one in chosen),

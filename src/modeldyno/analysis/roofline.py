@@ -12,10 +12,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from modeldyno.core.types import KERNEL, Precision, ProfileRow, Provenance, Record, Status, Verdict
+from modeldyno.core.types import KERNEL, Case, Precision, ProfileRow, Provenance, Record, Status, Verdict
 
 HARDWARE = "hardware"
 """The workload whose records hold the peaks."""
+ONE_WAY = ("read", "write")
+"""Probes that move values between memory and device in one direction only."""
 EXPLAINS = 0.5
 """A ceiling that alone takes this share of the step is called its bound."""
 READING_EXPLAINS = 0.75
@@ -132,13 +134,18 @@ def find_peaks(records: Iterable[Record], explained: Record) -> Peaks:
             newest[record.series_id] = record
     found = list(newest.values())
     in_precision = [record for record in found if record.case.precision == explained.case.precision]
-    copies = [record for record in found if record.case.model == "copy" and _beyond_cache(record)]
+    moves = [record for record in found if record.case.model == _way(explained.case) and beyond_cache(record)]
     return Peaks(
         compute=_best([record for record in in_precision if record.case.model == "matmul"], "compute_rate_gflops"),
-        memory=_best(copies, "bandwidth_gb_per_s"),
+        memory=_best(moves, "bandwidth_gb_per_s"),
         launch=_best([record for record in found if record.case.model == "launch"], "launch_us", least=True),
         cache_mb=next(filter(None, map(_cache_mb, reversed(found))), None),
     )
+
+
+def _way(case: Case) -> str:
+    """The probe that tells the bandwidth: a copy, for a step reads and writes; reading alone has reading for a peak."""
+    return case.model if case.workload == HARDWARE and case.model in ONE_WAY else "copy"
 
 
 def _is_peak(record: Record) -> bool:
@@ -154,7 +161,8 @@ def _same_hardware(a: Record, b: Record) -> bool:
     return a.device is not None and b.device is not None and a.device.fingerprint == b.device.fingerprint
 
 
-def _beyond_cache(record: Record) -> bool:
+def beyond_cache(record: Record) -> bool:
+    """Whether nothing says that the cache answered for the memory."""
     concerns = record.passport.concerns if record.passport else ()
     return all(check.name != "beyond_cache" for check in concerns)
 

@@ -43,10 +43,10 @@ class CaseWords:
     def block(self) -> dict[str, Any]:
         """As a block of a suite, but for its models."""
         plain = ("on", "runtime", "workload", "precision", "batch", "weights")
-        named = _with_own_name("slo", self.slo, _pairs(self.option, "--option"), "--option")
+        named = _with_own_name("slo", self.slo, pairs_of(self.option, "--option"), "--option")
         options = {name: _scalars(value) for name, value in named.items()}
         return {name: getattr(self, name) for name in plain} | {
-            "shape": _with_own_name("seq", self.seq, _pairs(self.shape, "--shape"), "--shape"),
+            "shape": _with_own_name("seq", self.seq, pairs_of(self.shape, "--shape"), "--shape"),
             "options": options,
         }
 
@@ -85,7 +85,7 @@ def _with_own_name(name: str, value: str | None, pairs: dict[str, str], option: 
     return pairs | ({name: value} if value else {})
 
 
-def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
+def pairs_of(given: list[str] | None, option: str) -> dict[str, str]:
     from modeldyno.core.errors import InputError
 
     pairs = {}
@@ -95,6 +95,20 @@ def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
             raise InputError(f"{option} wants NAME=VALUE and got '{text}'; write for example {option} name=1.")
         pairs[name] = value
     return pairs
+
+
+def one_shape(seq: int | None, shape: list[str] | None) -> dict[str, int]:
+    """Sizes for commands that are about one shape."""
+    from modeldyno.core.errors import InputError
+
+    sizes = {} if seq is None else {"seq": seq}
+    for name, value in pairs_of(shape, "--shape").items():
+        if name in sizes:
+            raise InputError(f"--seq and --shape {name}=... say the same; give one of them.")
+        if not value.isdecimal() or int(value) == 0:
+            raise InputError(f"--shape {name}={value} is no size; give one whole number, such as {name}=128.")
+        sizes[name] = int(value)
+    return sizes
 
 
 def _scalars(text: str) -> list[str | int | float | bool]:

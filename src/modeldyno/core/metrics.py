@@ -66,6 +66,7 @@ METRICS: dict[str, Metric] = {
         _row("error_rel_l2", "", "less", 2, "relative L2 distance of the outputs from the reference"),
         _row("compute_gflop", "GFLOP", "neither", 4, "floating-point operations of one step, counted on the graph"),
         _row("compute_rate_gflops", "GFLOP/s", "more", 4, "counted operations over median step time"),
+        _row("activations", "M", "neither", 4, "millions of values that the layers of one step put out"),
         _row("moved_gb", "GB", "neither", 4, "bytes that one step reads and writes at least, each value once"),
         _row("bandwidth_gb_per_s", "GB/s", "more", 4, "bytes moved over median step time"),
         _row("launches", "", "neither", 4, "operations that one step starts, where they are counted"),

@@ -145,6 +145,19 @@ class RunsTorch(Protocol):
 
 
 @runtime_checkable
+class SumsTogether(Protocol):
+    """A session whose device can add up tensors with other devices of its platform."""
+
+    def together(self) -> Sequence[str]:
+        """How PyTorch addresses those that take part, its own device first; alone where there is no other."""
+        ...
+
+    def all_reduce(self, given: Sequence[Any], sums: Sequence[Any]) -> None:
+        """Start adding up `given`, a tensor on each; its own device has finished when each has the sum."""
+        ...
+
+
+@runtime_checkable
 class RunsOnnxruntime(Protocol):
     """A session that ONNX Runtime can address."""
 

@@ -32,6 +32,7 @@ class Sheet:
         given: Mapping[str, str] | None = None,
         mapping: Mapping[str, str] | None = None,
         constants: frozenset[float] = frozenset(),
+        questions: bool = False,
     ) -> None:
         self._document = document
         self._format = format_name
@@ -41,6 +42,8 @@ class Sheet:
         """Which column holds what, where a table does not use our words."""
         self._constants = constants
         """Round times that stand in several unrelated places."""
+        self._questions = questions
+        """Whether results without a number are wanted: someone asks for it."""
         self._items: list[Item] = []
         self._rejected: list[Rejection] = list(document.broken)
         self._rejected += document.table.broken if document.table else ()
@@ -121,7 +124,7 @@ class Sheet:
             self.reject(place, _first_problem(error))
 
     def _record(self, place: str, told: Result, platform: str) -> Record:
-        case, values = told.case(platform, self.given), told.values()
+        case, values = told.case(platform, self.given), told.values(may_be_empty=self._questions)
         contradictions = check_rates(values, case.batch, told.in_flight)
         claims = (*told.evidence, *contradictions, *check_constants(values, self._constants))
         moment = told.started_at or self._moments[told.run]

@@ -35,7 +35,7 @@ class Timm:
             return number_of(row.get(f"infer_{name}", row.get(name)))
 
         batch, size, macs = number("batch_size"), number("img_size"), number("gmacs")
-        parameters = number_of(row.get("param_count"))
+        parameters, activations = number_of(row.get("param_count")), number("macts")
         date = moment_of(row.get("commit_date"))
         source = str(row.get("source_file") or "")
         commit = str(row["commit"]) if row.get("commit") else None
@@ -53,6 +53,7 @@ class Timm:
             metrics={
                 "latency_mean_ms": row.get("infer_step_time", row.get("step_time")),
                 "throughput_per_s": row.get("infer_samples_per_sec", row.get("samples_per_sec")),
+                "activations": activations * batch if activations and batch else None,
             },
             parameters=None if parameters is None else round(parameters * 1e6),
             family="vision",

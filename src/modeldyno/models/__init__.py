@@ -1,6 +1,7 @@
 """One file per architecture: what models there are, and how one becomes ready for any runtime."""
 
-from modeldyno.models._architecture import FAMILIES, Architecture, Entry, ExportHints, size_class
+from modeldyno.models._architecture import FAMILIES, SIZES, Architecture, Entry, ExportHints, size_class, words
+from modeldyno.models._blank import blank, blank_tensors, values_do_not_matter
 from modeldyno.models._build import learner
 from modeldyno.models._catalogue import ARCHITECTURES, catalogue, families, find
 from modeldyno.models._count import Counts, count
@@ -15,6 +16,7 @@ from modeldyno.models._source import prepare, release
 __all__ = [
     "ARCHITECTURES",
     "FAMILIES",
+    "SIZES",
     "Architecture",
     "Counts",
     "Entry",
@@ -24,6 +26,8 @@ __all__ = [
     "ModelSpec",
     "SourceKind",
     "architecture_of",
+    "blank",
+    "blank_tensors",
     "catalogue",
     "count",
     "decoding_axes",
@@ -38,4 +42,6 @@ __all__ = [
     "release",
     "resolve",
     "size_class",
+    "values_do_not_matter",
+    "words",
 ]

@@ -22,6 +22,8 @@ _SIZE_LIMITS = (
     ("large", 1_000_000_000),
     ("xl", 5_000_000_000),
 )
+SIZES = (*(name for name, _ in _SIZE_LIMITS), "xxl")
+"""From small to large."""
 
 
 def words(text: str) -> frozenset[str]:
@@ -31,7 +33,7 @@ def words(text: str) -> frozenset[str]:
 
 def size_class(parameters: int) -> str:
     """The name of a size: tiny, small, base, large, xl or xxl."""
-    return next((name for name, limit in _SIZE_LIMITS if parameters < limit), "xxl")
+    return next((name for name, limit in _SIZE_LIMITS if parameters < limit), SIZES[-1])
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from modeldyno.core.errors import InputError, JobError, Unsupported
+from modeldyno.core.errors import InputError, JobError, Unsupported, is_out_of_memory
 from modeldyno.core.types import Weights
 from modeldyno.models import _library, _weights
 from modeldyno.models._resolve import ModelSpec
@@ -89,9 +89,11 @@ def _random(cls: Any, spec: ModelSpec, seed: int) -> Any:
 def _constructed(cls: Any, spec: ModelSpec) -> Any:
     try:
         return _library.construct(cls, spec.config)
-    except (InputError, Unsupported, MemoryError):
+    except (InputError, Unsupported):
         raise
     except Exception as error:
+        if is_out_of_memory(error):
+            raise
         raise JobError(f"'{spec.name}' could not be built: {_library.first_line(error)}") from error
 
 
@@ -102,9 +104,9 @@ def _pretrained(cls: Any, spec: ModelSpec) -> Any:
     try:
         with _library.quiet():
             return cls.from_pretrained(folder, local_files_only=True, **{name: torch.float32})
-    except MemoryError:
-        raise
     except Exception as error:
+        if is_out_of_memory(error):
+            raise
         raise Unsupported(
             f"the checkpoint of '{spec.name}' could not be read: {_library.first_line(error)}", "use --weights random"
         ) from error

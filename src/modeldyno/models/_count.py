@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from modeldyno.core.errors import DynoError, JobError
+from modeldyno.core.errors import is_out_of_memory
 from modeldyno.models import _library
-from modeldyno.models._architecture import hints_of, is_linear, parts_of
+from modeldyno.models._architecture import is_linear, parts_of
+from modeldyno.models._blank import blank, blank_tensors, values_do_not_matter
 from modeldyno.models._inputs import full_shape, model_inputs
 from modeldyno.models._resolve import ModelSpec, SourceKind
 from modeldyno.models._step import as_step
@@ -49,7 +50,9 @@ def count_with(spec: ModelSpec, arrays: Arrays) -> Counts:
     try:
         with _library.quiet():
             return Counts(parameters, _all_operations(spec, model, arrays) / 1e9)
-    except Exception as error:  # noqa: BLE001 any model may do what tracing cannot follow; the count is optional
+    except Exception as error:  # any model may do what tracing cannot follow; the count is optional
+        if is_out_of_memory(error):
+            raise
         return Counts(parameters, None, f"the step cannot be traced: {_library.first_line(error)}")
 
 
@@ -69,18 +72,8 @@ def _all_operations(spec: ModelSpec, model: Any, arrays: Arrays) -> int:
 
 
 def _meta_model(spec: ModelSpec) -> Any:
-    torch = _library.load_torch()
-    assert spec.member is not None
-    cls = _library.model_class(spec.config, spec.member)
     # Fused attention kernels are not counted; eager attention is plain matrix products.
-    options = {} if _library.is_diffusers(spec.config) else {"attn_implementation": "eager"}
-    try:
-        with torch.device("meta"):
-            return _with_traceable_experts(_library.construct(cls, spec.config, **options).eval())
-    except (DynoError, MemoryError):
-        raise
-    except Exception as error:
-        raise JobError(f"'{spec.name}' could not be built: {_library.first_line(error)}") from error
+    return _with_traceable_experts(blank(spec, attn_implementation="eager").eval())
 
 
 def _with_traceable_experts(model: Any) -> Any:
@@ -95,8 +88,8 @@ def _operations(spec: ModelSpec, model: Any, arrays: Arrays) -> int:
     from torch.utils.flop_counter import FlopCounterMode
 
     counter = FlopCounterMode(display=False)
-    calls = _calls(spec, model.requires_grad_(False), _meta_inputs(spec, arrays))
-    with torch.no_grad(), counter, _values_do_not_matter():
+    calls = _calls(spec, model.requires_grad_(False), blank_tensors(spec, arrays))
+    with torch.no_grad(), counter, values_do_not_matter():
         for call in calls:
             call()
     return int(counter.get_total_flops())
@@ -108,39 +101,3 @@ def _calls(spec: ModelSpec, model: Any, inputs: dict[str, Any]) -> Sequence[Call
         return parts
     step = as_step(model, spec.member)
     return (lambda: step(**inputs),)
-
-
-def _meta_inputs(spec: ModelSpec, arrays: Arrays) -> dict[str, Any]:
-    """Shapes without values, but for what decides the structure of the computation."""
-    torch = _library.load_torch()
-    assert spec.member is not None
-    real = hints_of(spec.member, spec.model_type or "").constants
-    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
-    return {name: tensor if name in real else tensor.to("meta") for name, tensor in tensors.items()}
-
-
-def _values_do_not_matter() -> Any:
-    """Let shapes flow where a model looks at values.
-
-    Questions with a yes or a no (is the mask all ones, is this one sequence?) are answered yes; a real tensor that
-    meets one without values loses its own.
-    """
-    from torch import Tensor
-    from torch import bool as boolean
-    from torch.ops import aten
-    from torch.utils._python_dispatch import TorchDispatchMode
-    from torch.utils._pytree import tree_leaves, tree_map
-
-    def strip(value: Any) -> Any:
-        return value.to("meta") if isinstance(value, Tensor) else value
-
-    class Shapes(TorchDispatchMode):  # type: ignore[misc]
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            if func is aten._local_scalar_dense.default and args[0].is_meta and args[0].dtype is boolean:
-                return True
-            tensors = [leaf for leaf in tree_leaves(args) if isinstance(leaf, Tensor)]
-            if any(t.is_meta for t in tensors) and not all(t.is_meta for t in tensors):
-                args = tree_map(strip, args)
-            return func(*args, **(kwargs or {}))
-
-    return Shapes()

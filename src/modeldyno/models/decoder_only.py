@@ -47,6 +47,29 @@ _LLAMA_7B = {
     "num_hidden_layers": 32,
     "num_attention_heads": 32,
 }
+_LLAMA_13B = _LLAMA_7B | {
+    "hidden_size": 5120,
+    "intermediate_size": 13824,
+    "num_hidden_layers": 40,
+    "num_attention_heads": 40,
+}
+_LLAMA_2_70B = _LLAMA_7B | {
+    "hidden_size": 8192,
+    "intermediate_size": 28672,
+    "num_hidden_layers": 80,
+    "num_attention_heads": 64,
+    "num_key_value_heads": 8,
+}
+_MISTRAL_7B = _LLAMA_7B | {
+    "model_type": "mistral",
+    "architectures": ["MistralForCausalLM"],
+    "intermediate_size": 14336,
+    "num_key_value_heads": 8,
+    "max_position_embeddings": 32768,
+    "sliding_window": 4096,
+    "rms_norm_eps": 1e-5,
+}
+_GPT2 = {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]}
 _SMOLLM = _llama(
     vocab_size=49152,
     hidden_size=576,
@@ -123,6 +146,7 @@ class DecoderOnly:
         _entry("tiny-qwen3", _qwen3(**TINY_GQA, head_dim=16), 202_112, model_class="qwen", tiny=True),
         _entry("opt-125m", _opt(768, 12, 12), 125_239_296, "facebook/opt-125m", aliases=("opt",), model_class="llama"),
         _entry("opt-1.3b", _opt(2048, 24, 32), 1_315_758_080, "facebook/opt-1.3b", model_class="llama"),
+        _entry("opt-6.7b", _opt(4096, 32, 32), 6_658_473_984, "facebook/opt-6.7b", model_class="llama"),
         _entry("SmolLM-135M", _SMOLLM, 134_515_008, "HuggingFaceTB/SmolLM-135M", model_class="llama"),
         _entry("Llama-3.2-1B", _LLAMA_3_2_1B, 1_235_814_400, "meta-llama/Llama-3.2-1B", model_class="llama"),
         _entry(
@@ -142,6 +166,22 @@ class DecoderOnly:
             model_class="llama",
         ),
         _entry(
+            "llama-13b",
+            _llama(**_LLAMA_13B, max_position_embeddings=2048),
+            13_015_864_320,
+            "huggyllama/llama-13b",
+            model_class="llama",
+        ),
+        _entry(
+            "Llama-2-70b-hf",
+            _llama(**_LLAMA_2_70B, max_position_embeddings=4096, rms_norm_eps=1e-5),
+            68_976_648_192,
+            "meta-llama/Llama-2-70b-hf",
+            aliases=("Llama-2-70b", "llama-70b"),
+            model_class="llama",
+        ),
+        _entry("Mistral-7B-v0.1", _MISTRAL_7B, 7_241_732_096, "mistralai/Mistral-7B-v0.1", aliases=("mistral-7b",)),
+        _entry(
             "Qwen2-0.5B",
             _qwen2(**qwen2_text("0.5B")),
             494_032_768,
@@ -152,8 +192,12 @@ class DecoderOnly:
         _entry("Qwen2-1.5B", _qwen2(**qwen2_text("1.5B")), 1_543_714_304, "Qwen/Qwen2-1.5B", model_class="qwen"),
         _entry("Qwen2-7B", _qwen2(**qwen2_text("7B")), 7_615_616_512, "Qwen/Qwen2-7B", model_class="qwen"),
         _entry("Qwen3-0.6B", _QWEN3_0_6B, 596_049_920, "Qwen/Qwen3-0.6B", aliases=("qwen3",), model_class="qwen"),
+        _entry("gpt2", _GPT2, 124_439_808, "openai-community/gpt2"),
         _entry(
-            "gpt2", {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]}, 124_439_808, "openai-community/gpt2"
+            "gpt2-xl",
+            _GPT2 | {"n_embd": 1600, "n_layer": 48, "n_head": 25},
+            1_557_611_200,
+            "openai-community/gpt2-xl",
         ),
     )
 

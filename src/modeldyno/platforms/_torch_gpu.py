@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from modeldyno.core.errors import Unsupported
 from modeldyno.core.protocols import Lap, Step
 from modeldyno.core.types import Device, MetricValue
 from modeldyno.platforms._guarded_stopwatch import GuardedStopwatch, Queue
@@ -44,6 +45,18 @@ class TorchGpu:
             size = 2 * (getattr(properties, "L2_cache_size", 0) or _UNKNOWN_L2_BYTES // 2)
             self._scratch = self.torch.empty(size, dtype=self.torch.uint8, device=self.address)
         self._scratch.zero_()
+
+    def together(self) -> tuple[str, ...]:
+        kind, count = self.torch.device(self.address).type, self.module.device_count()
+        if count > 1 and not self.module.nccl.is_available(()):
+            raise Unsupported("this build of PyTorch has no NCCL for sums over several devices", "use one for Linux")
+        return self.address, *(f"{kind}:{other}" for other in range(count) if other != self.index)
+
+    def all_reduce(self, given: Sequence[Any], sums: Sequence[Any]) -> None:
+        self.module.nccl.all_reduce(given, sums)
+        own, *others = (self.module.current_stream(tensor.device) for tensor in sums)
+        for other in others:
+            own.wait_stream(other)
 
     def free_scratch(self) -> None:
         """The flush buffer is not the model's memory."""
@@ -118,6 +131,12 @@ class TorchGpuSession:
 
     def torch_device(self) -> str:
         return self.gpu.address
+
+    def together(self) -> tuple[str, ...]:
+        return self.gpu.together()
+
+    def all_reduce(self, given: Sequence[Any], sums: Sequence[Any]) -> None:
+        self.gpu.all_reduce(given, sums)
 
     def watch(self) -> None:
         """Called while the device is busy."""

@@ -37,7 +37,7 @@ def assemble(
         intro=template.intro,
         made_at=made_at,
         version=__version__,
-        scope=_scope(material),
+        scope=scope_of(material),
         findings=_findings(sections, material),
         sections=sections,
         reproduce=commands,
@@ -98,7 +98,8 @@ def _nothing(material: Material) -> str:
     return "The store holds no record yet; start with: dyno run tiny-bert --on cpu"
 
 
-def _scope(material: Material) -> Scope:
+def scope_of(material: Material) -> Scope:
+    """How many records of what a document rests on."""
     counts = material.counts
     provenance: Counter[str] = Counter()
     for count in counts:

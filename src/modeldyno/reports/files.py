@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from modeldyno.core.errors import InputError
+from modeldyno.core.errors import InputError, JobError
+from modeldyno.reports.document import Document
 from modeldyno.reports.formats import FORMATS
 from modeldyno.store.durable import PARTIAL
 
@@ -46,6 +48,29 @@ def make_folder(folder: Path) -> None:
             pass
     except OSError as error:
         raise InputError(f"Cannot write into {folder} ({error.strerror}); choose another --output.") from None
+
+
+@contextmanager
+def needing_packages() -> Iterator[None]:
+    """Charts and formats come with an extra."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise JobError(
+            f"Reports need the package {error.name}; install it with: pip install 'modeldyno[report]'"
+        ) from None
+
+
+def rendered(
+    document: Document, places: Mapping[str, Path], watch: Callable[[int, int, str], None]
+) -> dict[Path, bytes]:
+    """The content of each file; `watch` is told before each format."""
+    files: dict[Path, bytes] = {}
+    for number, (name, path) in enumerate(places.items(), start=1):
+        watch(number, len(places), name)
+        made = FORMATS.get(name).render(document, path.stem)
+        files |= {path.parent / file: content for file, content in made.items()}
+    return files
 
 
 def write(files: Mapping[Path, bytes]) -> None:

@@ -8,13 +8,12 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from modeldyno.core.errors import InputError, JobError, UnknownName
+from modeldyno.core.errors import InputError, UnknownName
 from modeldyno.core.spoken import FILTERS
 from modeldyno.core.types import Frozen
 from modeldyno.reports.assemble import Watch, assemble
 from modeldyno.reports.document import Document
-from modeldyno.reports.files import make_folder, targets, write
-from modeldyno.reports.formats import FORMATS
+from modeldyno.reports.files import make_folder, needing_packages, rendered, targets, write
 from modeldyno.reports.material import Material
 from modeldyno.reports.sections import SECTIONS
 from modeldyno.reports.template import ENDINGS, Template, find_template
@@ -88,24 +87,11 @@ def carry_out(order: Order, store: Store, now: datetime, watch: Watch) -> Delive
     places = order.targets()
     for folder in sorted({path.parent for path in places.values()}):
         make_folder(folder)
-    try:
+    with needing_packages():
         document = compose(order, store, now, watch)
-        files = _rendered(document, places, watch)
-    except ModuleNotFoundError as error:
-        raise JobError(
-            f"Reports need the package {error.name}; install it with: pip install 'modeldyno[report]'"
-        ) from None
+        files = rendered(document, places, watch)
     write(files)
     return Delivery(document=document, files=tuple(files))
-
-
-def _rendered(document: Document, targets: Mapping[str, Path], watch: Watch) -> dict[Path, bytes]:
-    files: dict[Path, bytes] = {}
-    for number, (name, path) in enumerate(targets.items(), start=1):
-        watch(number, len(targets), name)
-        rendered = FORMATS.get(name).render(document, path.stem)
-        files |= {path.parent / file: content for file, content in rendered.items()}
-    return files
 
 
 def compose(order: Order, store: Store, now: datetime, watch: Watch) -> Document:

@@ -43,3 +43,8 @@ def caption(table: Table) -> str:
 def paragraphs(text: str) -> list[str]:
     """A text at its empty lines."""
     return [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()]
+
+
+def is_date(text: str) -> bool:
+    """A day and nothing else, which nobody reads over two lines."""
+    return re.fullmatch(r"\d{4}-\d{2}-\d{2}", text) is not None

@@ -50,7 +50,7 @@ def assemble(
         samples=samples,
         profile=last.profile,
         software=last.software,
-        log=last.log,
+        log=_log(last, outcomes),
     )
 
 
@@ -64,6 +64,14 @@ def _reason(decisive: Outcome, outcomes: Sequence[Outcome]) -> str | None:
     if decisive.reason and good:
         return f"{decisive.reason} (after {good} good process{'es' if good > 1 else ''})"
     return decisive.reason
+
+
+def _log(decisive: Outcome, outcomes: Sequence[Outcome]) -> str | None:
+    """What each process wrote; of a case that did not go well, what the decisive one did."""
+    logs = [outcome.log for outcome in outcomes if outcome.log]
+    if decisive.status is not Status.OK or len(logs) < 2:
+        return decisive.log
+    return "\n".join(f"process {number}:\n{log}" for number, log in enumerate(logs))
 
 
 def _metrics(case: Case, outcomes: Sequence[Outcome], samples: Sequence[Samples]) -> Metrics:

@@ -51,7 +51,7 @@ class _Group:
         processes: Processes,
     ) -> None:
         self._processes = processes
-        self._repeats = _repeats(cases[0].workload, policy)
+        self._repeats = policy.processes
         self._run_id, self._policy, self._timeout_s = run_id, policy, timeout_s
         self._sink, self._observer = sink, observer
         self._open = dict.fromkeys(cases, True)
@@ -130,9 +130,3 @@ class _Group:
             record = record.model_copy(update={"metrics": self._prepared.get(case, {}) | record.metrics})
         del self._open[case]
         self._sink(record)
-
-
-def _repeats(workload: str, policy: Policy) -> int:
-    """A workload whose result is one long test declares that one process is all there is."""
-    most: int = getattr(WORKLOADS.get(workload), "processes", policy.processes)
-    return min(most, policy.processes)

@@ -178,7 +178,8 @@ def expand(block: Block) -> Iterator[Case]:
     targets = list(_targets(block.on))
     precisions = [_precision(name) for name in block.precision]
     _check_names("axis", block.shape, {*_known_axes(), *(axis for subject in subjects for axis in subject.axes)})
-    _check_names("option", block.options, _known_options(subject.workload for subject in subjects))
+    for workload in dict.fromkeys(subject.workload for subject in subjects):
+        _check_names(f"option of {workload}", block.options, _known_options(workload))
     for subject, (platform, index) in itertools.product(subjects, targets):
         for runtime, precision, batch, shape, options in itertools.product(
             _runtimes(block.runtime, platform),
@@ -241,10 +242,10 @@ def _check_names(kind: str, given: Iterable[str], known: Collection[str]) -> Non
             raise UnknownName(kind, name, known)
 
 
-def _known_options(workloads: Iterable[str]) -> set[str]:
-    """What any runtime understands, and what a workload declares for itself."""
-    declared: Iterable[frozenset[str]] = (getattr(WORKLOADS.get(name), "options", frozenset()) for name in workloads)
-    return {option for options in (*(r.options for r in RUNTIMES.all()), *declared) for option in options}
+def _known_options(workload: str) -> frozenset[str]:
+    """What the workload declares for itself, and what any runtime understands."""
+    declared: frozenset[str] = getattr(WORKLOADS.get(workload), "options", frozenset())
+    return declared.union(*(runtime.options for runtime in RUNTIMES.all()))
 
 
 def _targets(names: Iterable[str]) -> Iterator[tuple[str, int]]:

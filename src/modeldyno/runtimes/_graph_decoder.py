@@ -16,6 +16,11 @@ _MB = 2**20
 _PAST, _PRESENT = "past.", "present."
 
 
+def is_kept(name: str) -> bool:
+    """Whether an input or output of a graph carries what is kept from token to token."""
+    return name.startswith((_PAST, _PRESENT))
+
+
 class Names:
     """The names that count among those a runtime knows an input or output by."""
 
@@ -23,8 +28,7 @@ class Names:
         self._prompt = prompt
 
     def __contains__(self, name: object) -> bool:
-        known = name in self._prompt or name in ("input_ids", "token", "logits")
-        return known or str(name).startswith((_PAST, _PRESENT))
+        return name in self._prompt or name in ("input_ids", "token", "logits") or is_kept(str(name))
 
 
 class Graph(Protocol):

@@ -10,6 +10,10 @@ from pathlib import Path
 from modeldyno.core.cache import cache_dir
 from modeldyno.core.identity import digest
 from modeldyno.core.types import Precision
+from modeldyno.runtimes._graph_decoder import is_kept
+
+_FORM = 2
+"""Counted up when the same graph is converted in another way, so that none of before is taken."""
 
 
 def in_precision(path: Path, precision: str) -> Path:
@@ -17,7 +21,7 @@ def in_precision(path: Path, precision: str) -> Path:
     if precision == Precision.FP32:
         return path
     state = path.stat()
-    key = digest([str(path.resolve()), state.st_size, state.st_mtime_ns, precision, version("onnxruntime")])
+    key = digest([str(path.resolve()), state.st_size, state.st_mtime_ns, precision, version("onnxruntime"), _FORM])
     target = cache_dir("converted") / f"{key}.onnx"
     if not target.exists():
         partial = target.with_suffix(f".{os.getpid()}.partial")
@@ -31,8 +35,10 @@ def _write_fp16(path: Path, target: Path) -> None:
     import onnx
     from onnxruntime.transformers.float16 import convert_float_to_float16
 
-    model = convert_float_to_float16(onnx.load(path), keep_io_types=True, disable_shape_infer=True)
-    onnx.save_model(model, target)
+    model = onnx.load(path)
+    names = [entry.name for entry in (*model.graph.input, *model.graph.output)]
+    told = [name for name in names if not is_kept(name)]  # to and by the host; the others only go from step to step
+    onnx.save_model(convert_float_to_float16(model, keep_io_types=told, disable_shape_infer=True), target)
 
 
 def _write_int8(path: Path, target: Path) -> None:

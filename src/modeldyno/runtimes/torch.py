@@ -76,7 +76,7 @@ class TorchRuntime:
     """Eager PyTorch; keeps the last placed module so that cases of one group share it."""
 
     name = "torch"
-    options = frozenset({"threads", "cache"})
+    options = frozenset({"threads"})
     preloads = ("torch", "transformers.modeling_utils")
     caches: tuple[str, ...] = (DYNAMIC, STATIC)
 

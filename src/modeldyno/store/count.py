@@ -17,6 +17,9 @@ class Count:
 
     platform: str
     device: str | None
+    """None where nothing ran, or nobody says on what."""
+    index: int
+    """Of the device that was asked for."""
     workload: str
     status: Status
     provenance: Provenance
@@ -32,8 +35,8 @@ def count_records(store: Store, chosen: Filter) -> tuple[Count, ...]:
     where, values = chosen.where()
     with connect(store.existing(), write=False) as connection:
         rows = connection.execute(
-            f"""SELECT c.platform, d.name, c.workload, r.status, r.provenance, coalesce(d.emulated, false), count(*),
-                    list(DISTINCT c.model), min(r.started_at), max(r.started_at)
+            f"""SELECT c.platform, d.name, r.device_index, c.workload, r.status, r.provenance,
+                    coalesce(d.emulated, false), count(*), list(DISTINCT c.model), min(r.started_at), max(r.started_at)
                 FROM {RELATION} WHERE {where} GROUP BY ALL ORDER BY ALL""",
             values,
         ).fetchall()
@@ -41,6 +44,7 @@ def count_records(store: Store, chosen: Filter) -> tuple[Count, ...]:
         Count(
             platform,
             device,
+            index,
             workload,
             Status(status),
             Provenance(provenance),
@@ -50,7 +54,7 @@ def count_records(store: Store, chosen: Filter) -> tuple[Count, ...]:
             first.replace(tzinfo=UTC),
             last.replace(tzinfo=UTC),
         )
-        for platform, device, workload, status, provenance, emulated, records, models, first, last in rows
+        for platform, device, index, workload, status, provenance, emulated, records, models, first, last in rows
     )
 
 

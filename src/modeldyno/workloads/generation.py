@@ -31,7 +31,7 @@ class GenerationWorkload:
     A step is a whole generation of all sequences of the batch."""
 
     name = "generation"
-    options: frozenset[str] = frozenset()
+    options = frozenset({CACHE})
     shows = (FIRST, BETWEEN, "tokens_per_s", "kv_cache_mb")
 
     def axes(self, of_model: Mapping[str, int]) -> Mapping[str, int]:

@@ -17,7 +17,8 @@ from modeldyno.core.types import (
     Precision,
     Status,
 )
-from modeldyno.workloads._hardware_probes import PROBES, Place, Ready
+from modeldyno.workloads._hardware.place import Place, Ready
+from modeldyno.workloads._hardware.probes import PROBES
 from modeldyno.workloads._judged import judged
 from modeldyno.workloads._outputs import check_outputs
 from modeldyno.workloads._placement import proven
@@ -28,7 +29,7 @@ PRECISIONS: dict[str, str] = {Precision.FP32: "float32", Precision.BF16: "bfloat
 
 
 class Hardware:
-    """Matrix rate, memory bandwidth, launch latency and host-device copies, each a probe in place of a model."""
+    """Rates of products, memory, copies and sums over devices, launch latency: each a probe in place of a model."""
 
     name = "hardware"
     options = frozenset({"threads"})

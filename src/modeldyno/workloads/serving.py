@@ -32,8 +32,6 @@ class Serving:
 
     name = "serving"
     options = OPTIONS | {EXTRA_WORK}
-    processes = 1
-    """Each would find a rate of its own, and latencies at different rates are no one distribution."""
     ranked = False
     shows = ("sustained_per_s", "goodput_per_s", "throughput_per_s", "latency_ms", "latency_p99_ms", "served_batch")
 

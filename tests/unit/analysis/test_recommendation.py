@@ -32,7 +32,7 @@ def record(model: str, platform: str, ms: float, spread: float = 0.01, **changes
 def test_the_platform_that_is_best_for_all_is_clear() -> None:
     found = [record(model, platform, ms) for model in "ab" for platform, ms in (("cpu", 100.0), ("cuda", 1.0))]
     (one,) = recommend(found, "latency_ms")
-    assert (one.architecture, one.size, one.platform) == ("vision", "base", "cuda")
+    assert (one.kind, one.size, one.platform) == ("vision", "base", "cuda")
     assert one.models == ("a", "b")
     assert one.sureness is Sureness.CLEAR
     assert not one.doubtful and not one.close

@@ -288,3 +288,11 @@ def test_whatever_the_numbers_the_answer_is_finite(
 
 def test_nothing_measured_means_no_peaks() -> None:
     assert find_peaks([], model(1)) == Peaks()
+
+
+def test_reading_alone_is_held_against_reading_and_all_else_against_a_copy() -> None:
+    reading = probe("read", 1, metrics={"bandwidth_gb_per_s": GB_PER_S * 1.5})
+    read_again = probe("read", 2, metrics={"latency_ms": 70.0, "moved_gb": 1.0})
+    for explained, expected in ((read_again, GB_PER_S * 1.5), (model(1), GB_PER_S)):
+        peak = find_peaks([*hardware(), reading], explained).memory
+        assert peak and peak.value == expected

@@ -52,7 +52,7 @@ def test_outside_packages_join_by_entry_point(
 
 def test_help_and_light_commands_import_nothing_heavy() -> None:
     """Start-up stays fast: no torch, duckdb, pandas or numpy for help texts and the model list."""
-    for arguments in (["--help"], ["detect", "--help"], ["run", "--help"], ["models", "list"]):
+    for arguments in (["--help"], ["detect", "--help"], ["run", "--help"], ["plan", "--help"], ["models", "list"]):
         script = textwrap.dedent(f"""
             import sys
             sys.argv = ["dyno", *{arguments!r}]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import weakref
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -53,6 +54,12 @@ def test_a_runtime_says_how_many_steps_may_run_at_once(monkeypatch: pytest.Monke
 
 
 def test_what_a_model_takes_is_measured_and_given_back_when_it_goes() -> None:
+    """In a process of its own: where an allocator has served many others, a model takes other amounts."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as alone:
+        alone.submit(take_and_give_back).result()
+
+
+def take_and_give_back() -> None:
     """bert-tiny has 4.4 million parameters: 16.7 MB in fp32."""
     one, other = case("bert-tiny"), case("bert-tiny", batch=2)
     with Pool() as pool, pool.borrow(one), pool.borrow(other):

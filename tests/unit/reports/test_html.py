@@ -102,6 +102,11 @@ def test_marked_rows_are_marked(tmp_path: Path) -> None:
     assert '<span class="mark">simulated</span>' in page
 
 
+def test_a_day_is_not_broken_over_two_lines(page: str) -> None:
+    assert '<td class="plain day">2026-03-01</td>' in page
+    assert ".day { font-variant-numeric: tabular-nums; white-space: nowrap; }" in page
+
+
 def test_an_empty_store_makes_a_page(tmp_path: Path) -> None:
     page = page_of(Store(tmp_path / "none.duckdb"))
     assert "dyno run" in page

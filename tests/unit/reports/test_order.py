@@ -25,10 +25,11 @@ def quiet(*_: object) -> None:
     """Nobody watches."""
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """One for all: reports only read."""
     run = world.a_run()
-    return world.a_store(tmp_path / "s.duckdb", run, *world.records(run, ["alpha", "beta"]))
+    return world.a_store(tmp_path_factory.mktemp("store") / "s.duckdb", run, *world.records(run, ["alpha", "beta"]))
 
 
 def test_a_folder_gets_a_file_for_each_format(store: Store, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_the_best_size_counts_and_nothing_that_was_not_measured() -> None:
     failed = probe("launch", launch_us=9.0).model_copy(update={"status": Status.FAILED})
     (one,) = peaks_by_device([slower, faster, *made_up, failed]).values()
     assert [(precision, peak.value) for precision, peak in one.rates] == [("fp32", 200.0)]
-    assert one.memory is None and one.launch is None and one.copies == ()
+    assert one.memory is None and one.launch is None and one.moves == ()
 
 
 def test_fifty_models_on_eight_platforms(tmp_path: Path) -> None:

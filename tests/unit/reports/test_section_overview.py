@@ -41,13 +41,15 @@ def test_an_emulator_is_marked(tmp_path: Path) -> None:
     assert "on qnn (emulated)" in findings(made)
 
 
-def test_a_device_is_not_there_only_where_nothing_is_ok(tmp_path: Path) -> None:
-    skipped = a_record(a_run(), platform="cuda", status=Status.SKIPPED, reason="no device", **ABSENT)
+def test_without_a_device_the_one_that_was_asked_for_is_told(tmp_path: Path) -> None:
+    second = {"index": 1}
+    failed = a_record(a_run(), platform="cuda", case=second, status=Status.FAILED, reason="out of memory", **ABSENT)
+    skipped = a_record(a_run(), platform="qnn", status=Status.SKIPPED, reason="no device", **ABSENT)
     imported = a_record(a_run(), provenance=Provenance.IMPORTED, **ABSENT)
-    made = section(tmp_path, "overview", a_run(), skipped, imported)
+    made = section(tmp_path, "overview", a_run(), failed, skipped, imported)
     assert made
     (table,) = tables(made).values()
-    assert column(table, "device") == ["not known", "not there"]
+    assert column(table, "device") == ["not known", "cuda:1, as asked", "qnn:0, as asked"]
 
 
 def test_skipped_is_plain_and_invalid_is_bad(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from blank_store import blank_store
 from modeldyno.core.types import (
     Case,
     Check,
@@ -97,9 +98,10 @@ def records(
 
 
 def a_store(path: Path, *items: Run | Record) -> Store:
-    store = Store(path)
-    if items:
-        store.add(items)
+    if not items:
+        return Store(path)
+    store = blank_store(path)
+    store.add(items)
     return store
 
 

@@ -146,6 +146,16 @@ def test_a_precision_is_used_and_proven(runtime: str, platform: str, precision: 
     assert placement.compute_precision == (computed or placement.compute_precision)
 
 
+@pytest.mark.parametrize("model", ["tiny-llama", "tiny-t5", "tiny-whisper"])
+def test_in_fp16_what_is_kept_takes_half_the_room(model: str) -> None:
+    sizes = {}
+    for precision in ("fp32", "fp16"):
+        writer = load(model, "onnxruntime", "cpu", precision=precision)
+        assert all(distance < TOLERANCE[precision] for distance in writer.distances().values())
+        sizes[precision] = writer.decoder.cache_mb()
+    assert sizes["fp16"] == sizes["fp32"] / 2
+
+
 @pytest.mark.parametrize(("runtime", "precision"), [("onnxruntime", "bf16"), ("openvino", "int8")])
 def test_a_precision_that_cannot_be_had_is_refused(runtime: str, precision: str) -> None:
     source = models.prepare_decoding(models.resolve("tiny-opt"), 1, shape_of("tiny-opt"))

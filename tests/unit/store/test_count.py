@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+from blank_store import blank_store
 from modeldyno.core.types import Case, Device, Host, Provenance, Record, Run, Status
 from modeldyno.store.count import count_records
 from modeldyno.store.query import Filter
-from modeldyno.store.store import Store
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 RUN = Run(started_at=NOON, host=Host(host_id="a"), command="c", version="0")
@@ -27,7 +27,7 @@ def record(model: str, **changes: object) -> Record:
 
 
 def test_alike_ones_are_one_count(tmp_path: Path) -> None:
-    store = Store(tmp_path / "s.duckdb")
+    store = blank_store(tmp_path / "s.duckdb")
     store.add([RUN, record("a"), record("b"), record("b")])
     (count,) = count_records(store, Filter())
     assert (count.records, count.models, count.first, count.last) == (3, {"a", "b"}, NOON, NOON)
@@ -35,7 +35,7 @@ def test_alike_ones_are_one_count(tmp_path: Path) -> None:
 
 
 def test_an_emulator_and_what_was_simulated_are_counted_apart(tmp_path: Path) -> None:
-    store = Store(tmp_path / "s.duckdb")
+    store = blank_store(tmp_path / "s.duckdb")
     soft = Device(platform="cpu", index=0, name="Chip", emulated=True)
     dreamt = record("a", provenance=Provenance.SIMULATED)
     store.add([RUN, record("a"), record("a", device=soft), dreamt, record("a", device=None)])

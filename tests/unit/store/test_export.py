@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from blank_store import blank_store
 from modeldyno.core.elsewhere import Assertion, Import, Rejection, TestResult
 from modeldyno.core.errors import InputError, JobError, UnknownName
 from modeldyno.core.types import (
@@ -82,7 +83,7 @@ def full(run: Run, number: int, **changes: object) -> Record:
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     """Two runs with records on two platforms, one with a test from an import, one with nothing."""
-    made = Store(tmp_path / "s.duckdb")
+    made = blank_store(tmp_path / "s.duckdb")
     brought = Import(import_id="i", file="a b.json", format="f", size=3, rejected=(Rejection(place="1", reason="r"),))
     first = Run(host=HOST, command="one", version="0", started_at=NOON, plan=(case(),), settings={"samples": 3})
     second = Run(host=HOST, command="two", version="0", started_at=NOON, name="suite", commit="c0ffee")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import random
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -84,7 +85,7 @@ def process(script: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
 
 
 WRITER = """
-    import sys
+    import sys, time
     from pathlib import Path
     from modeldyno.core.types import Case, Host, Record, Run, Status
     from modeldyno.store.store import Store
@@ -94,8 +95,9 @@ WRITER = """
         case = Case(model="m", platform="cpu", runtime="r")
         store.add([run, *(Record(run_id=run.run_id, case=case, status=Status.OK) for _ in range(5))])
         print(run.run_id, flush=True)
+        time.sleep(0.05)
 """
-"""Adds a run with five records again and again, and says so after each."""
+"""Adds a run with five records again and again, says so after each, and lets others come to the lock."""
 
 
 @pytest.fixture
@@ -103,11 +105,18 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "s.duckdb")
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a store with the sample data, and a run with samples, log and test."""
+    folder, run = tmp_path_factory.mktemp("made"), make_run()
+    Store(folder / "s.duckdb").add([*sample_items(), run, make_record(run), make_test(run, NOON)])
+    return folder
+
+
 @pytest.fixture
-def filled(store: Store) -> Store:
-    """The sample data, and a run with samples, log and test."""
-    run = make_run()
-    store.add([*sample_items(), run, make_record(run), make_test(run, NOON)])
+def filled(store: Store, made: Path) -> Store:
+    """A copy of it."""
+    shutil.copytree(made, store.path.parent, dirs_exist_ok=True)
     return store
 
 

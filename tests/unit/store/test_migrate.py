@@ -81,8 +81,10 @@ READERS: dict[str, Callable[[Store], object]] = {
 }
 
 
+@pytest.mark.parametrize("version", [1], indirect=True)
 @pytest.mark.parametrize("reader", READERS)
 def test_every_reader_opens_it_and_keeps_the_old_file(store: Store, version: int, reader: str) -> None:
+    """From the first schema, whose way is the longest; the others go a part of it."""
     original = store.path.read_bytes()
     READERS[reader](store)
     kept = store.path.with_name(f"old.duckdb.schema{version}")
@@ -91,9 +93,11 @@ def test_every_reader_opens_it_and_keeps_the_old_file(store: Store, version: int
 
 
 def test_migrate_says_from_where_to_where_and_what_it_kept(store: Store, version: int) -> None:
+    original = store.path.read_bytes()
     done = migrate(store)
     assert (done.before, done.after) == (version, NEWEST)
     assert done.backup == store.path.with_name(f"old.duckdb.schema{version}")
+    assert done.backup.read_bytes() == original
     again = migrate(store)
     assert (again.before, again.after, again.backup) == (NEWEST, NEWEST, None)
     is_whole(store, version)

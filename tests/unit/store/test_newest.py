@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from blank_store import blank_store
 from modeldyno.core.types import Case, Device, Host, Provenance, Record, Run, Status
 from modeldyno.store.find import hosts_of_runs
 from modeldyno.store.query import Filter
@@ -15,7 +16,7 @@ BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 def made(path: Path, device: Device | None) -> Store:
     """Two runs; in each two batches on two equal devices, twice."""
-    store = Store(path / "s.duckdb")
+    store = blank_store(path / "s.duckdb")
     runs = [Run(host=Host(host_id=name), command="c", version="0") for name in "ab"]
     records = [
         Record(

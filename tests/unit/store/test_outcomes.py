@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from blank_store import blank_store
 from modeldyno.core.elsewhere import TestResult
 from modeldyno.core.types import Case, Device, Host, MetricValue, Provenance, Record, Run
 from modeldyno.store.outcomes import Try, read_tries
@@ -42,7 +43,7 @@ def outcome_of_test(name: str, status: str, day: int = 0, **changes: Any) -> Tes
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "s.duckdb")
+    return blank_store(tmp_path / "s.duckdb")
 
 
 def told(store: Store, *items: Record | TestResult, **chosen: Any) -> list[Try]:

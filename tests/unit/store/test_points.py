@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from blank_store import blank_store
 from modeldyno.core.errors import InputError, UnknownName
 from modeldyno.core.policy import GATE
 from modeldyno.core.types import Case, Device, Host, MetricValue, Provenance, Record, Run, Status
@@ -40,7 +41,7 @@ def record(of: Run, value: float | None, batch: int = 1, **changes: object) -> R
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    made = Store(tmp_path / "s.duckdb")
+    made = blank_store(tmp_path / "s.duckdb")
     late, early = run(2, "b", None), run(1)
     made.add([late, early, record(late, 7.0, record_id="0" * 26), record(early, 5.0), record(early, 9.0, batch=4)])
     made.add([record(early, None, batch=4, status=Status.FAILED, reason="broke")])
@@ -63,7 +64,7 @@ def test_points_come_in_order_of_time_with_what_their_run_knows(store: Store) ->
 
 
 def test_a_host_is_told_as_it_was_then_and_the_device_by_its_slot(tmp_path: Path) -> None:
-    made = Store(tmp_path / "s.duckdb")
+    made = blank_store(tmp_path / "s.duckdb")
     for day in range(2):
         host = Host(host_id="a", cpu="Chip", system=f"Linux {day}")
         of = run(day).model_copy(update={"host": host})
@@ -80,7 +81,7 @@ def test_what_has_no_number_is_there_without_one(store: Store) -> None:
 
 
 def test_the_runs_of_a_gate_are_no_history(tmp_path: Path) -> None:
-    made = Store(tmp_path / "s.duckdb")
+    made = blank_store(tmp_path / "s.duckdb")
     for day, effort in enumerate(("default", GATE)):
         of = run(day).model_copy(update={"effort": effort})
         made.add([of, record(of, 5.0)])
@@ -98,7 +99,7 @@ def test_filters_choose_and_bad_names_are_refused(store: Store, tmp_path: Path) 
 
 
 def test_an_emulator_is_told_from_hardware(tmp_path: Path) -> None:
-    made = Store(tmp_path / "s.duckdb")
+    made = blank_store(tmp_path / "s.duckdb")
     of = run(1)
     soft = Device(platform="cpu", index=0, name="Chip", emulated=True)
     nowhere = record(of, 5.0, batch=2, device=None)

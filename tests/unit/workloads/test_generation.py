@@ -240,6 +240,13 @@ def test_a_cache_that_nobody_knows_is_an_error_before_anything_runs() -> None:
         list(expand(Block.model_validate(block)))
 
 
+@pytest.mark.parametrize("workload", ["inference", "inference,generation"])
+def test_other_workloads_know_no_cache(workload: str) -> None:
+    block = {"model": "tiny-opt", "workload": workload, "on": "cpu", "options": {"cache": "static"}}
+    with pytest.raises(InputError, match="Unknown option of inference 'cache'"):
+        list(expand(Block.model_validate(block)))
+
+
 def test_what_has_no_static_cache_says_so() -> None:
     with pytest.raises(Unsupported, match="MambaForCausalLM has no static cache") as told:
         measure(case("tiny-mamba", options={**ONE_CORE, "cache": "static"}))

@@ -19,10 +19,13 @@ from modeldyno.platforms import PLATFORMS
 from modeldyno.platforms.openvino import OpenvinoSession
 from modeldyno.runner.assemble import assemble
 from modeldyno.runner.suite import Block, expand
-from modeldyno.workloads import WORKLOADS, _hardware_probes
-from modeldyno.workloads._hardware_probes import PROBES, Place, last_level_cache_mb
+from modeldyno.workloads import WORKLOADS
+from modeldyno.workloads._hardware import compute, memory
+from modeldyno.workloads._hardware.memory import last_level_cache_mb
+from modeldyno.workloads._hardware.place import Place
+from modeldyno.workloads._hardware.probes import PROBES
 
-TINY = {"matmul": 16, "copy": 1, "launch": 3}
+TINY = {"matmul": 16, "read": 1, "write": 1, "copy": 1, "launch": 3}
 FEW = policy("quick").model_copy(update={"samples": 3, "warmup_max_s": 0.01})
 
 
@@ -58,13 +61,16 @@ def test_the_amounts_of_work_are_exact() -> None:
     assert value(product, "moved_gb") == 3 * 8 * 8 * 4 / 1e9
     assert value(half, "moved_gb") == 3 * 8 * 8 * 2 / 1e9
     assert value(measure("copy", size=2), "moved_gb") == 2 * 2 * 2**20 / 1e9, "read once, written once"
+    one_way = [value(measure(probe, size=2), "moved_gb") for probe in ("read", "write")]
+    assert one_way == [2 * 2**20 / 1e9] * 2
     assert value(measure("launch", size=5), "launches") == 5
 
 
-def test_a_copy_that_the_cache_may_hold_is_doubtful(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("probe", "size"), [("copy", 3), ("read", 6), ("write", 6)])
+def test_what_the_cache_may_hold_is_doubtful(probe: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def doubted(cache_mb: float | None) -> list[str]:
-        monkeypatch.setattr(_hardware_probes, "last_level_cache_mb", lambda device, on_host: cache_mb)
-        outcome = measure("copy", size=3)
+        monkeypatch.setattr(memory, "last_level_cache_mb", lambda device, on_host: cache_mb)
+        outcome = measure(probe, size=size)
         assert outcome.passport
         return [check.name for check in outcome.passport.concerns if check.name == "beyond_cache"]
 
@@ -78,14 +84,14 @@ def test_the_cache_is_the_devices_own_or_the_hosts(tmp_path, monkeypatch: pytest
     add_cache(tmp_path, 0, 1, "2", "0", "2048K")
     add_cache(tmp_path, 0, 2, "3", "0-1", "307200K")
     add_cache(tmp_path, 0, 3, "4", "0-1", "?")
-    monkeypatch.setattr(_hardware_probes, "_CPUS", tmp_path)
-    monkeypatch.setattr(_hardware_probes, "usable_cores", lambda: (0, 1))
+    monkeypatch.setattr(memory, "_CPUS", tmp_path)
+    monkeypatch.setattr(memory, "usable_cores", lambda: (0, 1))
     plain = Device(platform="p", index=0, name="n")
     assert last_level_cache_mb(plain, on_host=True) == 300
     assert last_level_cache_mb(plain, on_host=False) is None
     told = plain.model_copy(update={"details": {"l2_bytes": 50 * 2**20}})
     assert last_level_cache_mb(told, on_host=False) == 50
-    monkeypatch.setattr(_hardware_probes, "_CPUS", tmp_path / "none")
+    monkeypatch.setattr(memory, "_CPUS", tmp_path / "none")
     assert last_level_cache_mb(plain, on_host=True) is None
 
 
@@ -102,9 +108,17 @@ def test_a_processor_of_several_parts_has_the_caches_of_those_it_may_use(
     for core in range(6):
         add_cache(tmp_path, core, 0, "2", str(core), "1024K")
         add_cache(tmp_path, core, 1, "3", f"{core // 2 * 2}-{core // 2 * 2 + 1}", "32768K")
-    monkeypatch.setattr(_hardware_probes, "_CPUS", tmp_path)
-    monkeypatch.setattr(_hardware_probes, "usable_cores", lambda: (0, 1, 2))
+    monkeypatch.setattr(memory, "_CPUS", tmp_path)
+    monkeypatch.setattr(memory, "usable_cores", lambda: (0, 1, 2))
     assert last_level_cache_mb(Device(platform="p", index=0, name="n"), on_host=True) == 64
+
+
+def test_reading_that_leaves_something_out_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    largest = torch.amax
+    monkeypatch.setattr(torch, "amax", lambda rows, axis, out: largest(rows[:, :-1], axis, out=out))
+    assert measure("read").status is Status.INVALID
 
 
 def test_a_wrong_result_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,6 +138,7 @@ def test_a_wrong_result_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ({"probe": "to-device"}, "no memory apart"),
         ({"probe": "from-device"}, "no memory apart"),
+        ({"probe": "all-reduce"}, "no other device of cpu"),
         ({"probe": "matmul", "runtime": "torch-compile"}, "eager PyTorch"),
         ({"probe": "matmul", "precision": "int8"}, "no probes in int8"),
         ({"probe": "matmul", "session": OpenvinoSession(Device(platform="openvino", index=0, name="n"))}, "address"),
@@ -135,7 +150,7 @@ def test_what_cannot_be_measured_is_unsupported_with_its_reason(changes: dict[st
 
 
 def test_a_product_that_would_take_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_hardware_probes, "SLOW_STEP_S", 0.0)
+    monkeypatch.setattr(compute, "SLOW_STEP_S", 0.0)
     with pytest.raises(Unsupported, match="would take about"):
         measure("matmul", size=1024)
 
@@ -159,7 +174,7 @@ def test_what_starting_takes_is_not_taken_for_computing() -> None:
         session = _Laps(host_ns)
         place = Place(torch, session, "cpu", torch.float32)  # type: ignore[arg-type]
         with pytest.raises(Unsupported) if refused else nullcontext():
-            _hardware_probes._refuse_slow(place, 8192)
+            compute._refuse_slow(place, 8192)
         assert session.count == laps
 
 
@@ -219,7 +234,10 @@ def test_one_probe_with_sizes_of_ones_own() -> None:
 @pytest.mark.parametrize(
     ("block", "words"),
     [
-        ({"model": "tiny-bert", "workload": "hardware"}, "Unknown probe of hardware 'tiny-bert'; known: copy"),
+        (
+            {"model": "tiny-bert", "workload": "hardware"},
+            "Unknown probe of hardware 'tiny-bert'; known: all-reduce",
+        ),
         ({"model": "matmul"}, "Unknown model 'matmul'"),
         ({"model": "matmul", "workload": ["hardware", "inference"]}, "Unknown model 'matmul'"),
         ({"model": "hardware", "shape": {"sise": [64]}}, "did you mean 'size'"),
@@ -237,6 +255,7 @@ def test_probes_and_models_are_not_mistaken_for_each_other(block: dict[str, obje
     [
         ("matmul", "compute_rate_gflops", 2 * 16**3 / 1e9),
         ("copy", "bandwidth_gb_per_s", 2 * 2**20 / 1e9),
+        ("read", "bandwidth_gb_per_s", 2**20 / 1e9),
     ],
 )
 def test_the_record_holds_the_rate_over_the_median_step(probe: str, metric: str, amount: float) -> None:

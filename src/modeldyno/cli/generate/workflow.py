@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from modeldyno.cli._files import write_new
 from modeldyno.cli._options import JsonOption, StoreOption
 from modeldyno.cli._print import print_json, print_line, print_warning
 
@@ -29,23 +30,10 @@ def workflow(
     from modeldyno.ci.workflow import Workflow
 
     wanted = Workflow(output.name, suite, install or Workflow.install, runner, pages)
-    _write(output, wanted.render(), force)
+    write_new(output, wanted.render(), force)
     if not Path(suite).is_file():
         print_warning(f"There is no {suite} here; the workflow needs it, so write it or give --suite.")
     if json:
         print_json({"file": str(output), "suite": suite, "install": wanted.install, "runner": runner, "pages": pages})
     else:
         print_line(f"Wrote {output}; docs/ci.md says what to switch on in the repository's settings.")
-
-
-def _write(output: Path, text: str, force: bool) -> None:
-    from modeldyno.core.errors import InputError
-
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        with output.open("w" if force else "x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except FileExistsError:
-        raise InputError(f"{output} is there already; give --force to overwrite it, or another --output.") from None
-    except OSError as error:
-        raise InputError(f"Cannot write {output}: {error.strerror}; choose another --output.") from None

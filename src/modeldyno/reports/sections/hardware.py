@@ -34,6 +34,13 @@ _PEAKS = (
     text_column("at size", "size"),
     text_column("conditions", "trust"),
 )
+_MOVES = {
+    "read": "memory, reading only",
+    "write": "memory, writing only",
+    "to-device": "copy to the device",
+    "from-device": "copy from the device",
+    "all-reduce": "sum over devices",
+}
 
 
 @dataclass(frozen=True)
@@ -132,7 +139,7 @@ def _peak_table(peaks: Sequence[DevicePeaks]) -> Table:
 def _peak_rows(one: DevicePeaks) -> list[Row]:
     found: list[tuple[str, str, Peak | None]] = [("matrix rate", "compute_rate_gflops", peak) for _, peak in one.rates]
     found += [("memory bandwidth", "bandwidth_gb_per_s", one.memory), ("launch", "launch_us", one.launch)]
-    found += [(f"copy {way.replace('-', ' the ')}", "bandwidth_gb_per_s", peak) for way, peak in one.copies]
+    found += [(_MOVES[way], "bandwidth_gb_per_s", peak) for way, peak in one.moves]
     return [_peak_row(one.device, what, metric, peak) for what, metric, peak in found if peak]
 
 

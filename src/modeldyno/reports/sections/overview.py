@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from modeldyno.analysis.roofline import HARDWARE
 from modeldyno.core.types import Provenance, Status
+from modeldyno.predict.drift import kept_predictor
+from modeldyno.predict.measure_next import suggest
+from modeldyno.predict.stored import cells_of
 from modeldyno.reports.cells import number, number_column, status_tone, table, text_column, words
-from modeldyno.reports.document import Cell, Column, Finding, Row, Section, Tone
+from modeldyno.reports.document import Cell, Column, Finding, Note, Row, Section, Tone
 from modeldyno.reports.material import MOST_SERIES, Material
 from modeldyno.reports.plural import counted
 from modeldyno.reports.template import Part
 from modeldyno.store.count import Count
 
+MOST_PREDICTED = 20_000
+"""Records beyond which asking would take longer than the rest of a report."""
 _COLUMNS = (
     text_column("platform"),
     text_column("device"),
@@ -34,15 +39,34 @@ def overview(material: Material, part: Part) -> Section | None:  # noqa: ARG001
     columns: tuple[Column, ...] = (_PROVENANCE, *_COLUMNS) if told else _COLUMNS
     rows = [_row(alike, told) for alike in _alike(material.counts)]
     made = table("what-was-run", "Records by what became of them", columns, rows)
-    return Section(name="overview", title="What was run", blocks=(made,), findings=_findings(material))
+    notes = (Note(text=text) for text in _next(material))
+    return Section(name="overview", title="What was run", blocks=(made, *notes), findings=_findings(material))
+
+
+def _next(material: Material) -> Iterator[str]:
+    """The measurement that would narrow predictions most, where they were trained and the store is not too large."""
+    if sum(count.records for count in material.counts) > MOST_PREDICTED or not (
+        predictor := kept_predictor(material.store)
+    ):
+        return
+    for one in suggest(predictor, cells_of(material.store), budget=1):
+        cell = one.cell
+        where = f"{cell.device} ({cell.runtime}, {cell.precision})"
+        yield f"What to measure next: {cell.model} on {where}: {one.why}. dyno predict next tells more."
 
 
 def _alike(counts: Iterable[Count]) -> list[list[Count]]:
     places: dict[tuple[str, str, str, str, bool], list[Count]] = {}
     for count in counts:
-        place = (count.platform, count.device or "", count.workload, count.provenance.value, count.emulated)
+        place = (count.platform, _device(count), count.workload, count.provenance.value, count.emulated)
         places.setdefault(place, []).append(count)
     return [alike for _, alike in sorted(places.items())]
+
+
+def _device(count: Count) -> str:
+    """Its name; where nothing ran, what was asked for."""
+    nameless = "not known" if count.status is Status.OK else f"{count.platform}:{count.index}, as asked"
+    return count.device or nameless
 
 
 def _mark(count: Count) -> str | None:
@@ -54,7 +78,6 @@ def _mark(count: Count) -> str | None:
 
 def _row(alike: Sequence[Count], with_provenance: bool) -> Row:
     first = alike[0]
-    no_device = "not known" if any(count.status is Status.OK for count in alike) else "not there"
     by_status: Counter[Status] = Counter()
     for count in alike:
         by_status[count.status] += count.records
@@ -62,7 +85,7 @@ def _row(alike: Sequence[Count], with_provenance: bool) -> Row:
         cells=(
             *([words(first.provenance.value)] if with_provenance else []),
             words(first.platform),
-            words(first.device or no_device),
+            words(_device(first)),
             words(first.workload),
             number(len(frozenset().union(*(count.models for count in alike)))),
             *(_count(status, by_status[status]) for status in Status),

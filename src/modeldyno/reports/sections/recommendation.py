@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from modeldyno import platforms
 from modeldyno.analysis.recommendation import Recommendation, Sureness, recommend
 from modeldyno.core.metrics import Direction, metric
-from modeldyno.models import size_class
+from modeldyno.models import SIZES
 from modeldyno.reports.cells import metric_name, number, number_column, table, text_column, words
 from modeldyno.reports.charts.heat_map import Axes, Square, Words, category_map
 from modeldyno.reports.document import Chart, Finding, Row, Section, Table, Tone
@@ -15,8 +15,6 @@ from modeldyno.reports.material import Material
 from modeldyno.reports.plural import counted
 from modeldyno.reports.template import Part
 
-SIZES = tuple(dict.fromkeys(size_class(1_000_000 * 2**power) for power in range(16)))
-"""From small to large."""
 EVEN = "undecided"
 _EVEN_COLOUR = "#C9C9C9"
 """Lighter than the grey that is a platform's own."""
@@ -42,7 +40,7 @@ def recommendation(material: Material, part: Part) -> Section | None:
     """The matrix, and the same as a table with what it rests on."""
     if metric(part.metric).direction is Direction.NEITHER:
         return None
-    found = sorted(recommend(material.measured, part.metric), key=lambda one: (one.architecture, _size(one.size)))
+    found = sorted(recommend(material.measured, part.metric), key=lambda one: (one.kind, _size(one.size)))
     if not found:
         return None
     return Section(
@@ -59,9 +57,9 @@ def _size(name: str) -> tuple[int, str]:
 
 
 def _chart(found: Sequence[Recommendation], name: str) -> Chart:
-    rows = tuple(dict.fromkeys(one.architecture for one in found))
+    rows = tuple(dict.fromkeys(one.kind for one in found))
     columns = tuple(sorted({one.size for one in found}, key=_size))
-    told = "; ".join(f"{one.architecture} {one.size}: {_use(one)}" for one in found)
+    told = "; ".join(f"{one.kind} {one.size}: {_use(one)}" for one in found)
     note = (
         f"By {metric_name(name)}: the platform that is best for most models of the cell, from records of real hardware "
         "only. ≈ the next cannot be told from it for some models; ? another is best for some; (only) no second "
@@ -76,7 +74,7 @@ def _chart(found: Sequence[Recommendation], name: str) -> Chart:
 
 def _square(one: Recommendation) -> Square:
     text = f"{_use(one)}{_SIGNS[one.sureness]}" if one.platform else _use(one)
-    return Square(one.architecture, one.size, text, one.platform or EVEN, f"{_rests_on(one)}, {one.sureness.value}")
+    return Square(one.kind, one.size, text, one.platform or EVEN, f"{_rests_on(one)}, {one.sureness.value}")
 
 
 def _use(one: Recommendation) -> str:
@@ -98,7 +96,7 @@ def _table(found: Sequence[Recommendation], name: str) -> Table:
 
 def _row(one: Recommendation) -> Row:
     cells = (
-        words(one.architecture),
+        words(one.kind),
         words(one.size),
         words(_use(one)),
         number(len(one.models)),

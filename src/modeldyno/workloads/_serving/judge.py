@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from modeldyno.core.metrics import format_value
 from modeldyno.core.types import Check, MetricValue, Verdict
+from modeldyno.measure.statistics import PERCENTILE_SAMPLES
 from modeldyno.workloads._serving.loadgen import LoadTest
 from modeldyno.workloads._serving.order import Scenario
+from modeldyno.workloads._serving.slo import by_rank
 
 KEEPS_UP = 0.9
 """Share of the offered rate that must be answered in a test that lasts ten times the bound."""
 LAG_SHARE, STRONG_LAG_SHARE = 0.1, 0.5
 """Of the bound, or of the median latency where there is none."""
 _ABOUT_COUNT = {"early stopping", "min queries"}
+_RANKS = (90, 95, 99)
 QUEUED = "no interval: queries of one queue wait for each other"
 Metrics = dict[str, MetricValue]
 
 
 def metrics(tested: LoadTest) -> Metrics:
-    """What follows from one test; the percentiles of the latencies follow from the samples."""
+    """What follows from one test; without a queue the percentiles of the latencies follow from the samples."""
     times, order, tally = tested.times, tested.order, tested.tally
     count = len(times.latency_ms)
     found = {
@@ -34,13 +37,25 @@ def metrics(tested: LoadTest) -> Metrics:
         note = QUEUED if order.scenario is Scenario.SERVER else None
         found["latency_mean_ms"] = MetricValue(value=float(np.mean(times.latency_ms)), n=count, note=note)
     if order.scenario is Scenario.SERVER:
-        found["latency_ms"] = MetricValue(value=float(np.median(times.latency_ms)), n=count, note=QUEUED)
+        found |= _queued(times.latency_ms)
         found["offered_per_s"] = MetricValue(value=times.offered_per_s, n=count)
         found["client_lag_ms"] = MetricValue(value=_lag_ms(tested), n=count)
     if order.slo:
         late = order.slo.late(times.latency_ms)
         found["late_share"] = MetricValue(value=late / count, n=count)
         found["goodput_per_s"] = MetricValue(value=(count - late) / times.seconds, n=count)
+    return found
+
+
+def _queued(latency_ms: Sequence[float]) -> Metrics:
+    """Of one process: each finds a rate of its own, and latencies at different rates are no one distribution."""
+    count = len(latency_ms)
+    found = {"latency_ms": MetricValue(value=float(np.median(latency_ms)), n=count, note=QUEUED)}
+    for rank in _RANKS:
+        enough = count >= (needed := PERCENTILE_SAMPLES[rank])
+        value = by_rank(latency_ms, rank / 100) if enough else None
+        note = QUEUED if enough else f"needs {needed} queries, has {count}"
+        found[f"latency_p{rank}_ms"] = MetricValue(value=value, n=count, note=note)
     return found
 
 

@@ -38,11 +38,10 @@ class Slo:
         return QUERIES[self.name]
 
     def reached(self, latencies_ms: Sequence[float]) -> float:
-        """What the queries reached, to be held against the bound; a percentile by rank, as LoadGen has it."""
+        """What the queries reached, to be held against the bound."""
         if self.share is None:
             return fmean(latencies_ms)
-        rank = min(len(latencies_ms) - 1, int(len(latencies_ms) * self.share))
-        return float(np.sort(np.asarray(latencies_ms))[rank])
+        return by_rank(latencies_ms, self.share)
 
     def late(self, latencies_ms: Sequence[float]) -> int:
         return sum(latency > self.bound_ms for latency in latencies_ms)
@@ -56,6 +55,12 @@ class Slo:
 
     def __str__(self) -> str:
         return f"{self.name}={self.bound_ms:g}ms"
+
+
+def by_rank(latencies_ms: Sequence[float], share: float) -> float:
+    """A percentile without interpolation, as LoadGen has it."""
+    rank = min(len(latencies_ms) - 1, int(len(latencies_ms) * share))
+    return float(np.sort(np.asarray(latencies_ms))[rank])
 
 
 def read_slo(text: object) -> Slo:

@@ -8,7 +8,8 @@ from typing import Any
 
 from modeldyno.core.errors import Unsupported, is_out_of_memory
 from modeldyno.core.types import MetricValue
-from modeldyno.workloads._hardware_probes import PROBES, Place
+from modeldyno.workloads._hardware.place import Place
+from modeldyno.workloads._hardware.probes import PROBES
 from modeldyno.workloads._training.setup import Setup
 from modeldyno.workloads._training.trainer import Trainer
 

@@ -1,0 +1,270 @@
+"""How well is told what was not measured? Examinations on public results, hidden by pair, model, family and device.
+
+python benchmarks/prediction.py DATA            # the folder with timm, qualcomm_ai_hub and neusight
+python benchmarks/prediction.py DATA --only timm-pair,hub-new
+
+Results are imported into a store as a user would, some are hidden (with all names of the same device), a predictor is
+fitted on the rest and asked. Prints for each examination the share within 15 %, the median error, how often the 90 %
+interval held, its half-width as a factor, and how often it abstained; beside what simple methods reached (par) and what
+is aimed for (goal). Exits with 1 where one is worse than par.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from modeldyno.importers._batch import Wanted, import_paths
+from modeldyno.predict._distances import twins
+from modeldyno.predict._table import DEVICE, Tabulator
+from modeldyno.predict.cells import Cell, newest
+from modeldyno.predict.prediction import Prediction
+from modeldyno.predict.predictor import Predictor
+from modeldyno.predict.stored import cells_of
+from modeldyno.store.store import Store
+
+SHARE, CALIBRATION, QUESTIONS = 0.12, 10, 700
+PHONE = "Samsung Galaxy S24"
+GPUS = ("rtx3090", "rtx4090", "rtx5090")
+RUNTIMES = ("tflite", "qnn_dlc", "onnx")
+PAR = {
+    "timm-pair": (0.89, 0.042, 0.95, 0.025),
+    "timm-model": (0.76, 0.071, 0.88, 0.045),
+    "timm-family": (0.60, 0.119, 0.78, 0.07),
+    "timm-new": (0.90, 0.040, 0.97, 0.025),
+    "hub-pair": (0.74, 0.079, 0.85, 0.05),
+    "hub-one": (0.72, 0.077, 0.82, 0.055),
+    "hub-new": (0.61, 0.146, 0.75, 0.08),
+}
+
+
+@dataclass(frozen=True)
+class World:
+    """Results of one origin, the names of one device brought together."""
+
+    cells: list[Cell]
+    device: list[str]
+    asked: list[bool]
+    """Whether a cell belongs to the newest results, about which questions are asked."""
+
+
+def world(path: Path, only_newest: bool) -> World:
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(Path(folder) / "dyno.duckdb")
+        import_paths(store, [path], Wanted("auto", {}, {}), False, None)
+        cells = newest(cells_of(store))
+    table = Tabulator(cells).table(cells)
+    first = twins(table)[table.attributes[:, DEVICE]]
+    last = max(cell.year or 0.0 for cell in cells)
+    asked = [not only_newest or (cell.year or 0.0) > last - 0.01 for cell in cells]
+    return World(cells, [str(name) for name in first], asked)
+
+
+def some(groups: Sequence[object], random: np.random.Generator) -> set[object]:
+    found = sorted(set(groups), key=str)
+    return {found[place] for place in random.permutation(len(found))[: max(1, round(SHARE * len(found)))]}
+
+
+def hidden_by(
+    key: Callable[[Cell, str], object],
+) -> Callable[[World, np.random.Generator], Iterator[tuple[list[bool], list[int]]]]:
+    def split(of: World, random: np.random.Generator) -> Iterator[tuple[list[bool], list[int]]]:
+        groups = [key(cell, device) for cell, device in zip(of.cells, of.device, strict=True)]
+        chosen = some([group for group, asked in zip(groups, of.asked, strict=True) if asked], random)
+        yield [group in chosen for group in groups], []
+
+    return split
+
+
+def one_phone(of: World, random: np.random.Generator) -> Iterator[tuple[list[bool], list[int]]]:
+    phone = {device for cell, device in zip(of.cells, of.device, strict=True) if cell.device == PHONE}
+    there = {cell.model for cell in of.cells if cell.device == PHONE}
+    chosen = some(
+        [cell.model for cell, asked in zip(of.cells, of.asked, strict=True) if asked and cell.model in there], random
+    )
+    yield [cell.model in chosen and device not in phone for cell, device in zip(of.cells, of.device, strict=True)], []
+
+
+def new_device(
+    platforms: tuple[str, ...],
+) -> Callable[[World, np.random.Generator], Iterator[tuple[list[bool], list[int]]]]:
+    def split(of: World, random: np.random.Generator) -> Iterator[tuple[list[bool], list[int]]]:
+        pairs = list(zip(of.cells, of.device, of.asked, strict=True))
+        for one in sorted({device for cell, device, asked in pairs if asked and cell.platform in platforms}):
+            rows = [place for place, (_, device, asked) in enumerate(pairs) if device == one and asked]
+            if len(rows) > 5 * CALIBRATION:
+                given = random.permutation(rows)[:CALIBRATION].tolist()
+                yield [device == one for device in of.device], given
+
+    return split
+
+
+def examine(
+    of: World, split: Callable[..., Iterator[tuple[list[bool], list[int]]]], seed: int
+) -> list[tuple[Cell, Prediction]]:
+    random = np.random.default_rng(seed)
+    answers: list[tuple[Cell, Prediction]] = []
+    for hidden, given in split(of, random):
+        predictor = Predictor.fit([cell for cell, gone in zip(of.cells, hidden, strict=True) if not gone])
+        rows = [place for place, gone in enumerate(hidden) if gone and of.asked[place] and place not in given]
+        rows = random.permutation(rows)[:QUESTIONS].tolist()
+        told = predictor.predict([of.cells[row].asked() for row in rows], [of.cells[row] for row in given])
+        answers += [(of.cells[row], one) for row, one in zip(rows, told, strict=True)]
+    return answers
+
+
+def report(name: str, answers: Sequence[tuple[Cell, Prediction]], seconds: float) -> bool:
+    said = [(cell, one) for cell, one in answers if one.value is not None and cell.value]
+    off = np.abs([one.value / cell.value - 1 for cell, one in said])
+    held = [one.low <= cell.value <= one.high for cell, one in said]
+    width = np.median([np.sqrt(one.high / one.low) for _, one in said])
+    within, middle = float((off < 0.15).mean()), float(np.median(off))
+    silent = np.mean([one.abstained for _, one in answers])
+    par = PAR.get(name)
+    beside = f"   par {par[0]:.0%} {par[1]:.1%}, goal {par[2]:.0%} {par[3]:.1%}" if par else ""
+    print(
+        f"{name:12} {len(answers):5} cells  within 15 % {within:6.1%}  median {middle:6.2%}  mean {off.mean():6.2%}  "
+        f"held {np.mean(held):5.1%}  width {width:.2f}  abstained {silent:5.1%}  {seconds:4.0f} s{beside}",
+        flush=True,
+    )
+    return par is None or (within >= par[0] and middle <= par[1])
+
+
+def choices(
+    answers: Iterable[tuple[Cell, Prediction]],
+    group: Callable[[Cell], object],
+    option: Callable[[Cell], str],
+    of: Sequence[str],
+) -> None:
+    """How often the option that is said to be fastest is so."""
+    found: dict[object, dict[str, tuple[float, float]]] = {}
+    for cell, one in answers:
+        if one.value and cell.value and option(cell) in of:
+            found.setdefault(group(cell), {})[option(cell)] = (one.value, cell.value)
+    whole = [each for each in found.values() if len(each) == len(of)]
+    if not whole:
+        return
+    over = np.asarray([min(each.values())[1] / min(true for _, true in each.values()) for each in whole])
+    shares = f"right {np.mean(over <= 1.0):.1%}, within 5 % {np.mean(over <= 1.05):.1%}"
+    print(f"{'':12} best of {', '.join(of)}: {shares} of {len(whole)}", flush=True)
+
+
+def cheapest(answers: Iterable[tuple[Cell, Prediction]], random: np.random.Generator) -> None:
+    """How often the slowest device that is said to meet a limit is the slowest that does: slower ones cost less."""
+    found: dict[object, list[tuple[float, float, str]]] = {}
+    for cell, one in answers:
+        if one.value and cell.value:
+            found.setdefault((cell.model, cell.way), []).append((one.value, cell.value, cell.device))
+    right = []
+    for each in found.values():
+        if len(each) > 2:
+            limit = float(np.exp(random.uniform(np.log(min(e[1] for e in each)), np.log(max(e[1] for e in each)))))
+            ranks = sorted(each, key=lambda e: -float(np.median([o[1] for o in each if o[2] == e[2]])))
+            said = next((e[2] for e in ranks if e[0] <= limit), None)
+            right.append(said == next((e[2] for e in ranks if e[1] <= limit), None))
+    if right:
+        print(f"{'':12} cheapest device that meets a limit: right {np.mean(right):.1%} of {len(right)}")
+
+
+LAYERS = {
+    "bert_large": (24, 1024, 16, 30522),
+    "gpt2_large": (36, 1280, 20, 50257),
+    "gpt3_xl": (24, 2048, 24, 50257),
+    "gpt3_27": (32, 2560, 32, 50257),
+    "opt_13": (24, 2048, 32, 50272),
+}
+"""Layers, width, heads and vocabulary of NeuSight's models, as published."""
+
+
+def neusight_cells(path: Path) -> list[Cell]:
+    cells = []
+    for row in csv.DictReader(path.open(newline="")):
+        if row["src"] != "label" or row["variant"] or row["model"] not in LAYERS:
+            continue
+        layers, width, heads, words = LAYERS[row["model"]]
+        seq, batch, passes = int(row["seq"]), int(row["batch"]), 3 if row["mode"] == "train" else 1
+        operations = layers * (24 * seq * width**2 + 4 * seq**2 * width) + 2 * seq * width * words
+        put_out = layers * seq * (17 * width + 2.5 * heads * seq)
+        cells.append(
+            Cell(
+                model=row["model"],
+                work=f"{row['mode']} seq={seq}",
+                platform="rocm" if "AMD" in row["device"] else "cuda",
+                device=row["device"].replace("_", " "),
+                runtime="torch",
+                precision="fp32",
+                setting=row["mode"],
+                batch=batch,
+                gflop=passes * operations / 1e9,
+                activations=passes * put_out / 1e6,
+                parameters=(12 * layers * width**2 + words * width) / 1e6,
+                value=float(row["e2e_latency"]) / batch,
+            )
+        )
+    return cells
+
+
+def neusight(path: Path) -> None:
+    """Each pair of model and device hidden in turn."""
+    cells = neusight_cells(path)
+    for mode in ("inf", "train"):
+        answers = []
+        begin = time.perf_counter()
+        for pair in sorted({(cell.model, cell.device) for cell in cells if cell.setting == mode}):
+            known = [cell for cell in cells if (cell.model, cell.device) != pair]
+            asked = [cell for cell in cells if (cell.model, cell.device) == pair and cell.setting == mode]
+            answers += list(
+                zip(asked, Predictor.fit(known).predict([replace(c, value=None) for c in asked]), strict=True)
+            )
+        report(f"neusight-{mode}", answers, time.perf_counter() - begin)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--only", default="", help="examinations, comma-separated")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    only = [word for word in options.only.split(",") if word]
+    exams = {
+        "timm-pair": hidden_by(lambda cell, device: (cell.model, device)),
+        "timm-model": hidden_by(lambda cell, _: cell.model),
+        "timm-family": hidden_by(lambda cell, _: cell.family),
+        "timm-new": new_device(("cuda",)),
+        "hub-pair": hidden_by(lambda cell, device: (cell.model.split()[0], device)),
+        "hub-one": one_phone,
+        "hub-new": new_device(("qnn",)),
+    }
+    files = {"timm": "timm/inference_dev.parquet", "hub": "qualcomm_ai_hub/dev_history.parquet"}
+    worlds: dict[str, World] = {}
+    good = True
+    for name, split in exams.items():
+        if only and name not in only:
+            continue
+        origin = name.split("-")[0]
+        if origin not in worlds:
+            worlds[origin] = world(options.data / files[origin], only_newest=origin == "hub")
+        begin = time.perf_counter()
+        answers = examine(worlds[origin], split, options.seed)
+        good &= report(name, answers, time.perf_counter() - begin)
+        if name == "timm-model":
+            choices(answers, lambda c: (c.model, c.work, c.runtime, c.setting), lambda c: c.device, GPUS)
+        if name == "hub-pair":
+            choices(answers, lambda c: (c.model, c.device, c.precision), lambda c: c.runtime, RUNTIMES)
+        if name == "hub-one":
+            cheapest(answers, np.random.default_rng(options.seed))
+    if not only or "neusight" in only:
+        neusight(options.data / "neusight" / "e2e_labels_and_predictions.csv")
+    sys.exit(int(not good))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What was not measured, told from what was: with an interval, or not at all."""
