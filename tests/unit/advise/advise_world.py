@@ -20,7 +20,7 @@ def device(platform: str, name: str, **changes: Any) -> Device:
     return Device(platform=platform, index=0, name=name, **changes)
 
 
-H100, T4 = device("cuda", "NVIDIA H100 80GB HBM3"), device("cuda", "Tesla T4")
+H100, L4 = device("cuda", "NVIDIA H100 80GB HBM3"), device("cuda", "NVIDIA L4")
 XEON = device("cpu", "Xeon 8488C", details={"logical_cores": 4})
 
 

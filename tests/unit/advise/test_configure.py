@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from advise_world import H100, T4, XEON, device, record
+from advise_world import H100, L4, XEON, device, record
 
 from modeldyno.advise.configure import Configuration, Demand, configure
 from modeldyno.advise.search import LARGEST, cases_to_search, search
@@ -87,7 +87,7 @@ def test_only_the_device_that_is_here_counts() -> None:
     assert value_of(made([*GROWING, elsewhere]), "batch") == 4
     assert made([*GROWING, elsewhere], here=[other]).case.batch == 64
     assert made(GROWING, here=[]).device == XEON.name
-    assert made([record(T4, 1.0), record(H100, 1.0)]).chosen is None
+    assert made([record(L4, 1.0), record(H100, 1.0)]).chosen is None
 
 
 def test_nothing_measured_and_nothing_that_keeps_the_bound() -> None:

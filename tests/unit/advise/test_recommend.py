@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from advise_world import H100, T4, XEON, device, later, record, store_of
+from advise_world import H100, L4, XEON, device, later, record, store_of
 
 from modeldyno.advise import ask
 from modeldyno.advise.candidates import Evidence
@@ -35,7 +35,7 @@ def told(advice: Advice) -> str:
 
 
 def test_the_first_choice_is_the_best_of_the_measured(tmp_path: Path) -> None:
-    store = store_of(tmp_path, [record(T4, 5.0), record(H100, 2.0), record(XEON, 40.0), record(T4, 6.0, batch=8)])
+    store = store_of(tmp_path, [record(L4, 5.0), record(H100, 2.0), record(XEON, 40.0), record(L4, 6.0, batch=8)])
     for goal, metric in (("latency", "latency_ms"), ("throughput", "throughput_per_s")):
         question = Question("TINY-BERT", read_wishes(goal, None, None, None))
         advice = ask.answer(store, question, read_prices(), predict=False)
@@ -57,7 +57,7 @@ def test_an_empty_store_says_what_to_run(tmp_path: Path) -> None:
 
 
 def test_a_model_that_only_results_from_elsewhere_know(tmp_path: Path) -> None:
-    foreign = record(T4, 3.0, model="resnet50_gn", provenance="imported", passport=None)
+    foreign = record(L4, 3.0, model="resnet50_gn", provenance="imported", passport=None)
     advice = ask.answer(store_of(tmp_path, [foreign]), Question("resnet50_gn"), read_prices(), predict=False)
     assert advice.choice
     assert (advice.choice.evidence, advice.choice.trusted) == (Evidence.IMPORTED, True)
@@ -85,21 +85,21 @@ def test_gigabytes_are_not_gibibytes() -> None:
 
 @pytest.mark.parametrize("changes", [{"provenance": "simulated"}, {"provenance": "predicted"}, {"status": "invalid"}])
 def test_what_no_hardware_gave_is_no_choice(changes: dict[str, str]) -> None:
-    advice = advised([record(T4, 5.0), record(H100, 0.1, **changes)])
+    advice = advised([record(L4, 5.0), record(H100, 0.1, **changes)])
     assert advice.choice
-    assert advice.choice.way.device == T4.name
+    assert advice.choice.way.device == L4.name
 
 
 def test_an_emulator_is_left_out_and_told_of() -> None:
     emulator = device("webgpu", "SwiftShader", emulated=True)
-    advice = advised([record(T4, 5.0), record(emulator, 0.1)], here=[emulator])
-    assert [one.way.device for one in advice.candidates] == [T4.name]
+    advice = advised([record(L4, 5.0), record(emulator, 0.1)], here=[emulator])
+    assert [one.way.device for one in advice.candidates] == [L4.name]
     assert "emulated" in " ".join(advice.notes)
     assert advised([record(emulator, 0.1)], here=[emulator]).choice is None
 
 
 def test_the_risk_grows_as_the_intervals_come_together() -> None:
-    risks = [advised([record(T4, 5.0), record(H100, other)]).risk for other in (5.05, 5.5, 8.0)]
+    risks = [advised([record(L4, 5.0), record(H100, other)]).risk for other in (5.05, 5.5, 8.0)]
     assert all(risk is not None for risk in risks)
     near, middle, far = risks
     assert 0.3 < near < 0.5
@@ -108,7 +108,7 @@ def test_the_risk_grows_as_the_intervals_come_together() -> None:
 
 
 def test_more_rivals_are_more_risk_and_blind_ones_no_answer() -> None:
-    rivals = [record(T4, 5.0), record(H100, 5.2), record(XEON, 5.2)]
+    rivals = [record(L4, 5.0), record(H100, 5.2), record(XEON, 5.2)]
     two, three = advised(rivals[:2]), advised(rivals)
     assert two.risk is not None
     assert three.risk is not None
@@ -119,8 +119,8 @@ def test_more_rivals_are_more_risk_and_blind_ones_no_answer() -> None:
 
 
 def test_a_choice_that_is_not_here_has_one_that_is() -> None:
-    advice = advised([record(H100, 2.0), record(T4, 5.0), record(XEON, 40.0)], here=[XEON])
-    assert [one.way.device for one in advice.fallbacks] == [T4.name, XEON.name]
+    advice = advised([record(H100, 2.0), record(L4, 5.0), record(XEON, 40.0)], here=[XEON])
+    assert [one.way.device for one in advice.fallbacks] == [L4.name, XEON.name]
     assert f"here use cpu torch fp32 batch 1 on {XEON.name}" in told(advice)
     only = advised([record(H100, 2.0), record(XEON, 40.0)], here=[XEON], available=True)
     assert {one.way.device for one in only.candidates} == {XEON.name}
@@ -137,11 +137,11 @@ def test_what_this_machine_offers_but_nobody_measured_is_unknown() -> None:
 
 
 def test_an_slo_is_held_against_the_percentile_and_never_the_median() -> None:
-    known = record(T4, 5.0, numbers={"latency_p95_ms": 9.0})
+    known = record(L4, 5.0, numbers={"latency_p95_ms": 9.0})
     unknown = record(H100, 2.0)
     advice = advised([known, unknown], slo="p95=10ms")
     assert advice.choice
-    assert advice.choice.way.device == T4.name
+    assert advice.choice.way.device == L4.name
     assert [one.holds for one in advice.candidates] == [True, None]
     alone = advised([unknown], slo="p95=10ms")
     assert alone.choice is None
@@ -151,7 +151,7 @@ def test_an_slo_is_held_against_the_percentile_and_never_the_median() -> None:
 
 
 def test_bounds_that_nothing_keeps_name_the_nearest() -> None:
-    rivals = [record(T4, 5.0, numbers={"latency_p95_ms": 9.0}), record(H100, 2.0, numbers={"latency_p95_ms": 4.0})]
+    rivals = [record(L4, 5.0, numbers={"latency_p95_ms": 9.0}), record(H100, 2.0, numbers={"latency_p95_ms": 4.0})]
     advice = advised(rivals, slo="p95=2ms")
     assert advice.choice is None
     assert "Nothing keeps p95=2ms; nearest is cuda torch fp32 batch 1 on NVIDIA H100" in told(advice)
@@ -161,7 +161,7 @@ def test_bounds_that_nothing_keeps_name_the_nearest() -> None:
 
 def test_memory_and_price_are_bounds_too() -> None:
     small, large = (
-        record(on, latency, numbers={"memory_peak_mb": mb}) for on, latency, mb in ((T4, 5, 900), (H100, 2, 9000))
+        record(on, latency, numbers={"memory_peak_mb": mb}) for on, latency, mb in ((L4, 5, 900), (H100, 2, 9000))
     )
     assert advised([small, large], max_memory="1GB").rivals[0].record == small
     assert [one.record for one in advised([small, large], budget_per_hour=1.0).rivals] == [small]
@@ -170,31 +170,31 @@ def test_memory_and_price_are_bounds_too() -> None:
 
 def test_cost_is_price_over_rate_and_never_guessed() -> None:
     nameless = device("cpu", "No Name")
-    advice = advised([record(T4, 5.0), record(H100, 2.0), record(nameless, 0.1), record(XEON, 40.0)], goal="cost")
+    advice = advised([record(L4, 5.0), record(H100, 2.0), record(nameless, 0.1), record(XEON, 40.0)], goal="cost")
     costs = {one.way.device: one.figure.value for one in advice.candidates}
-    assert costs[T4.name] == pytest.approx(0.526 / 3600 / 200 * 1e6)
+    assert costs[L4.name] == pytest.approx(0.8048 / 3600 / 200 * 1e6)
     assert costs[XEON.name] == pytest.approx(4 * 0.04463 / 3600 / 25 * 1e6), "a processor is priced by the core"
     assert costs[nameless.name] is None
     assert "No Name" in str(advice.candidates[-1].figure.note)
 
 
 def test_energy_is_that_of_an_item() -> None:
-    one, eight = record(T4, 5.0, numbers={"energy_j": 1.0}), record(T4, 9.0, batch=8, numbers={"energy_j": 4.0})
+    one, eight = record(L4, 5.0, numbers={"energy_j": 1.0}), record(L4, 9.0, batch=8, numbers={"energy_j": 4.0})
     assert [each.figure.value for each in advised([one, eight], goal="energy").rivals] == [0.5, 1.0]
-    assert command(advised([record(T4, 5.0)], goal="energy")) == "dyno run tiny-bert --quick --energy"
+    assert command(advised([record(L4, 5.0)], goal="energy")) == "dyno run tiny-bert --quick --energy"
 
 
 def test_the_newest_record_of_a_way_counts_and_a_failure_is_told() -> None:
-    old = record(T4, 5.0)
-    assert [one.figure.value for one in advised([later(old, metrics=record(T4, 7.0).metrics), old]).rivals] == [7.0]
+    old = record(L4, 5.0)
+    assert [one.figure.value for one in advised([later(old, metrics=record(L4, 7.0).metrics), old]).rivals] == [7.0]
     broken = later(record(H100, 1.0), status=Status.FAILED, reason="out of memory", metrics={})
     (candidate,) = [one for one in advised([old, broken]).candidates if one.way.device == H100.name]
     assert (candidate.evidence, candidate.rests_on) == (Evidence.UNKNOWN, "failed: out of memory")
 
 
 def test_one_input_size_is_compared_and_another_can_be_asked_for() -> None:
-    short = [record(T4, 1.0, shape={"seq": 8}), record(H100, 0.5, shape={"seq": 8})]
-    records = [*short, record(T4, 9.0, shape={"seq": 512})]
+    short = [record(L4, 1.0, shape={"seq": 8}), record(H100, 0.5, shape={"seq": 8})]
+    records = [*short, record(L4, 9.0, shape={"seq": 512})]
     advice = advised(records)
     assert (dict(advice.work.shape), len(advice.rivals)) == ({"seq": 8}, 2)
     assert "--shape" in " ".join(advice.notes)
@@ -202,7 +202,7 @@ def test_one_input_size_is_compared_and_another_can_be_asked_for() -> None:
 
 
 def test_doubtful_conditions_are_said() -> None:
-    advice = advised([record(T4, 5.0, verdict=Verdict.AMBIGUOUS)])
+    advice = advised([record(L4, 5.0, verdict=Verdict.AMBIGUOUS)])
     assert advice.choice
     assert not advice.choice.trusted
     assert "passport" in " ".join(advice.notes)
@@ -227,9 +227,9 @@ def known_cells(*records: Record) -> list[Cell]:
 
 
 def test_what_was_not_measured_is_predicted_from_what_other_models_did() -> None:
-    others = known_cells(record(H100, 1.0, model="other"), record(T4, 4.0, model="other"))
+    others = known_cells(record(H100, 1.0, model="other"), record(L4, 4.0, model="other"))
     oracle = Oracle(2.0)
-    advice = advised([record(T4, 5.0)], cells=others, predictor=oracle)
+    advice = advised([record(L4, 5.0)], cells=others, predictor=oracle)
     assert [(cell.device, cell.model, cell.value) for cell in oracle.asked] == [(H100.name, "tiny-bert", None)]
     assert advice.choice
     assert (advice.choice.evidence, advice.choice.figure.value) == (Evidence.PREDICTED, 2.0)
@@ -242,7 +242,7 @@ def test_only_batch_sizes_that_a_device_has_seen_are_asked_about() -> None:
     others = [record(H100, 1.0, model="other", batch=size) for size in (1, 8, 64)]
     others += [record(XEON, 1.0, model="other", batch=64)]
     oracle = Oracle(2.0)
-    mine = [record(T4, 5.0, batch=size) for size in (1, 8, 32)]
+    mine = [record(L4, 5.0, batch=size) for size in (1, 8, 32)]
     advised(mine, cells=known_cells(*others), predictor=oracle)
     assert [(cell.device, cell.batch) for cell in oracle.asked] == [(H100.name, 1), (H100.name, 8), (XEON.name, 64)]
 
@@ -250,7 +250,7 @@ def test_only_batch_sizes_that_a_device_has_seen_are_asked_about() -> None:
 def test_a_prediction_is_of_one_item() -> None:
     others = known_cells(record(H100, 1.0, model="other", batch=8))
     latency, rate = (
-        advised([record(T4, 50.0, batch=8)], cells=others, predictor=Oracle(2.0), goal=goal).rivals[0].figure.value
+        advised([record(L4, 50.0, batch=8)], cells=others, predictor=Oracle(2.0), goal=goal).rivals[0].figure.value
         for goal in ("latency", "throughput")
     )
     assert (latency, rate) == (16.0, 500.0)
@@ -265,7 +265,7 @@ def test_predictions_know_neither_percentiles_nor_memory() -> None:
 
 def test_a_prediction_that_abstains_is_unknown_and_a_failed_way_is_not_asked_about() -> None:
     others = known_cells(record(H100, 1.0, model="other"))
-    silent = advised([record(T4, 5.0)], cells=others, predictor=Oracle(2.0, why_not="too far from all that is known"))
+    silent = advised([record(L4, 5.0)], cells=others, predictor=Oracle(2.0, why_not="too far from all that is known"))
     assert silent.candidates[-1].rests_on == "too far from all that is known"
     assert silent.candidates[-1].evidence is Evidence.UNKNOWN
     oracle = Oracle(2.0)
@@ -274,15 +274,15 @@ def test_a_prediction_that_abstains_is_unknown_and_a_failed_way_is_not_asked_abo
 
 
 def test_no_prices_are_no_prices() -> None:
-    advice = advised([record(T4, 5.0)], goal="cost", prices=Prices(prices=()))
+    advice = advised([record(L4, 5.0)], goal="cost", prices=Prices(prices=()))
     assert advice.choice is None
-    assert "no price is known for Tesla T4" in told(advice)
+    assert "no price is known for NVIDIA L4" in told(advice)
 
 
 @pytest.mark.slow
 def test_the_real_predictor_fills_a_gap_of_a_regular_table(tmp_path: Path) -> None:
     """Twelve models whose times differ by a factor, on four devices that differ by a factor; one pair is missing."""
-    factors = [(XEON, 20.0), (device("cuda", "Chip 1"), 4.0), (T4, 2.0), (H100, 1.0)]
+    factors = [(XEON, 20.0), (device("cuda", "Chip 1"), 4.0), (L4, 2.0), (H100, 1.0)]
     records = [
         record(on, work * factor, model=f"net{work}", verdict=Verdict.VALID)
         for work in range(1, 13)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from advise_world import T4, XEON, record, store_of
+from advise_world import L4, XEON, record, store_of
 
 from modeldyno.advise.selection_map import selection_map
 from modeldyno.advise.wishes import read_wishes
@@ -21,7 +21,7 @@ WISHES = read_wishes("latency", None, None, None)
 
 
 def test_every_family_and_size_of_the_catalogue_has_a_square(tmp_path: Path) -> None:
-    records = [record(on, time, model=BERT.name, info=BERT) for on, time in ((T4, 1.0), (XEON, 9.0))]
+    records = [record(on, time, model=BERT.name, info=BERT) for on, time in ((L4, 1.0), (XEON, 9.0))]
     squares = selection_map(store_of(tmp_path, records), WISHES, "inference", predict=False)
     assert {(one.kind, one.size) for one in squares} >= {(e.family, e.size) for e in catalogue() if not e.tiny}
     (known,) = [one for one in squares if one.wins]

@@ -21,8 +21,8 @@ from modeldyno.store.query import Filter
 from modeldyno.store.store import Store
 
 STORES = Path(__file__).parents[2] / "fixtures" / "stores"
-NEWEST = 4
-SAMPLE_RECORDS, SAMPLE_RUNS = {1: 0, 2: 48, 3: 48}, {1: 0, 2: 3, 3: 3}
+NEWEST = 5
+SAMPLE_RECORDS, SAMPLE_RUNS = {1: 0, 2: 48, 3: 48, 4: 48}, {1: 0, 2: 3, 3: 3, 4: 3}
 """By schema: what is in the store beside the measurements that all of them have."""
 
 
