@@ -188,7 +188,7 @@ def test_a_store_of_the_first_schema(dyno_here: Dyno, tmp_path: Path) -> None:
     with gzip.open(FIXTURE) as source, (tmp_path / "dyno.duckdb").open("wb") as target:
         shutil.copyfileobj(source, target)
     done = answer(dyno_here("db", "migrate", "--json"))
-    assert (done["from"], done["to"], Path(done["backup"]).name) == (1, 4, "dyno.duckdb.schema1")
+    assert (done["from"], done["to"], Path(done["backup"]).name) == (1, 5, "dyno.duckdb.schema1")
     assert "there is nothing to do" in dyno_here("db", "migrate").stdout
     shown = answer(dyno_here("show", "all", "--json"))["records"]
     assert sorted((record["case"]["platform"], record["status"]) for record in shown) == [

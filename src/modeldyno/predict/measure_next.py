@@ -69,6 +69,7 @@ def empty_cells(known: Sequence[Cell]) -> Iterator[Cell]:
     of_models = [cell for cell in known if _kind(cell)[0] != HARDWARE]
     models = {cell.model: cell for cell in of_models}
     ways = _usual_ways(of_models)
+    batches = {(cell.device, cell.batch) for cell in of_models}
     for model, like in models.items():
         for (device, kind), way in ways.items():
             if kind == _kind(like) and (model, device) not in seen:
@@ -76,6 +77,7 @@ def empty_cells(known: Sequence[Cell]) -> Iterator[Cell]:
                     like.asked(),
                     **{name: getattr(way, name) for name in ("device", "platform", "runtime", "precision")},
                     **{name: getattr(way, name) for name in ("setting", "version", "year")},
+                    batch=like.batch if (device, like.batch) in batches else way.batch,
                 )
 
 

@@ -54,6 +54,11 @@ def test_only_empty_pairs_are_candidates_in_the_way_most_used_there() -> None:
     assert (empty.model, empty.device, empty.setting, empty.value) == ("a", "x", "", None)
 
 
+def test_a_batch_that_a_device_never_had_is_not_asked_of_it() -> None:
+    found = {(one.model, one.device): one.batch for one in empty_cells([cell("a", "x", 1024), cell("b", "y", 1)])}
+    assert found == {("a", "y"): 1, ("b", "x"): 1024}
+
+
 def test_work_that_is_counted_and_work_that_is_not_do_not_mix() -> None:
     assert not list(empty_cells([cell("a", "x", gflop=1.0), cell("b", "y")]))
 

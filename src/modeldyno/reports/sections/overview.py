@@ -17,7 +17,7 @@ from modeldyno.reports.plural import counted
 from modeldyno.reports.template import Part
 from modeldyno.store.count import Count
 
-MOST_PREDICTED = 20_000
+MOST_PREDICTED = 2_000
 """Records beyond which asking would take longer than the rest of a report."""
 _COLUMNS = (
     text_column("platform"),
