@@ -39,7 +39,8 @@ class Examined:
     doubt: Floats
     off: Floats
     """True logarithm less the expected one."""
-    model: Ints
+    group: Ints
+    """Cells that tell about each other: of one model, or of the device that counted as new."""
     distance: tuple[Distance, ...]
 
 
@@ -48,7 +49,8 @@ class Correction:
     """Learned from examinations."""
 
     towards: Any
-    share: float
+    shares: dict[Distance, float]
+    """How much of it helps, by distance."""
     how_far: Any
     factors: dict[Distance, float]
     errors: dict[Distance, Floats]
@@ -58,7 +60,8 @@ class Correction:
         """What to add to the logarithm, and half of the width of its interval."""
         if self.towards is None:
             return np.zeros(len(doubt)), _USUAL_FACTOR * doubt
-        add = self.share * self.towards.predict(features)
+        shares = np.asarray([self.shares[one] for one in distance])
+        add = shares * self.towards.predict(features)
         usual = _expected_error(self.how_far, features)
         factors = np.asarray([self.factors.get(one, max(self.factors.values())) for one in distance])
         return add, factors * usual
@@ -67,13 +70,13 @@ class Correction:
 def correct(examined: Examined) -> Correction:
     usable = np.isfinite(examined.middle) & np.isfinite(examined.off)
     if usable.sum() < _FEWEST:
-        return Correction(None, 0.0, None, {}, {})
+        return Correction(None, {}, None, {}, {})
     features, off = examined.features[usable], np.clip(examined.off[usable], -_CLIP, _CLIP)
     distance = np.asarray([one.value for one in examined.distance])[usable]
-    folds = _folds(examined.model[usable])
+    folds = _folds(examined.group[usable])
     add = _cross_fitted(features, off, folds, _booster)
-    share = min(_SHARES, key=lambda share: float(np.abs(off - share * add).mean()))
-    left = off - share * add
+    shares = {one: _best_share(off[distance == one.value], add[distance == one.value]) for one in Distance}
+    left = off - np.asarray([shares[Distance(one)] for one in distance]) * add
     usual = np.exp(_cross_fitted(features, np.log(np.abs(left) + _LEAST), folds, _smooth))
     factors = {}
     for one in Distance:
@@ -84,7 +87,14 @@ def correct(examined: Examined) -> Correction:
         factors[Distance.DEVICE] = _quantile(np.abs(left) / usual)
     how_far = _smooth().fit(features, np.log(np.abs(left) + _LEAST))
     errors = {one: left[distance == one.value] for one in Distance if (distance == one.value).any()}
-    return Correction(_booster().fit(features, off), share, how_far, factors, errors)
+    return Correction(_booster().fit(features, off), shares, how_far, factors, errors)
+
+
+def _best_share(off: Floats, add: Floats) -> float:
+    """None of it where too little was asked to tell."""
+    if len(off) < _ENOUGH:
+        return 0.0
+    return min(_SHARES, key=lambda share: float(np.abs(off - share * add).mean()))
 
 
 def _expected_error(how_far: Any, features: Floats) -> Floats:
@@ -97,11 +107,11 @@ def _quantile(scores: Floats) -> float:
     return float(np.quantile(scores, rank))
 
 
-def _folds(models: Ints) -> Ints:
-    """Cells of one model in one fold."""
-    found = np.unique(models)
+def _folds(groups: Ints) -> Ints:
+    """Cells of one group in one fold."""
+    found = np.unique(groups)
     fold = np.random.default_rng(0).permutation(len(found)) % _FOLDS
-    return np.asarray(fold[np.searchsorted(found, models)])
+    return np.asarray(fold[np.searchsorted(found, groups)])
 
 
 def _cross_fitted(features: Floats, wanted: Floats, folds: Ints, booster: Any) -> Floats:

@@ -11,7 +11,7 @@ from modeldyno.core.errors import InputError
 from modeldyno.predict._corrected import Correction, Examined, correct
 from modeldyno.predict._covariance import Covariance
 from modeldyno.predict._experts import Experts, Told, learned, profile_of
-from modeldyno.predict._table import Bools, Floats, Ints, Table, Tabulator
+from modeldyno.predict._table import DEVICE, Bools, Floats, Ints, Table, Tabulator
 from modeldyno.predict._trials import trials
 from modeldyno.predict.cells import Cell, newest
 from modeldyno.predict.prediction import WIDEST, Distance, Prediction
@@ -134,9 +134,14 @@ def _examined(known: Table, covariance: Covariance | None, profile: Ints, seed: 
         middle=middle,
         doubt=np.concatenate([one.doubt for one in told]),
         off=np.concatenate([table.value for table in asked]) - middle,
-        model=np.concatenate([table.model for table in asked]),
+        group=np.concatenate([_groups(table, one.distance) for table, one in zip(asked, told, strict=True)]),
         distance=tuple(distance for one in told for distance in one.distance),
     )
+
+
+def _groups(asked: Table, distance: Sequence[Distance]) -> Ints:
+    new = np.asarray([one is Distance.DEVICE for one in distance])
+    return np.where(new, -1 - asked.attributes[:, DEVICE], asked.model)
 
 
 def _questions(known: Table, hidden: Bools, few_models: bool, random: np.random.Generator) -> Ints:
