@@ -174,6 +174,16 @@ def cheapest(answers: Iterable[tuple[Cell, Prediction]], random: np.random.Gener
         print(f"{'':12} cheapest device that meets a limit: right {np.mean(right):.1%} of {len(right)}")
 
 
+def choose(name: str, answers: Sequence[tuple[Cell, Prediction]], seed: int) -> None:
+    """What a choice by these answers would have been worth."""
+    if name == "timm-model":
+        choices(answers, lambda c: (c.model, c.work, c.runtime, c.setting), lambda c: c.device, GPUS)
+    if name == "hub-pair":
+        choices(answers, lambda c: (c.model, c.device, c.precision), lambda c: c.runtime, RUNTIMES)
+    if name == "hub-one":
+        cheapest(answers, np.random.default_rng(seed))
+
+
 LAYERS = {
     "bert_large": (24, 1024, 16, 30522),
     "gpt2_large": (36, 1280, 20, 50257),
@@ -227,11 +237,27 @@ def neusight(path: Path) -> None:
         report(f"neusight-{mode}", answers, time.perf_counter() - begin)
 
 
+def own(path: Path) -> None:
+    """Our own results: each model hidden in turn, then each platform."""
+    cells = [cell for cell in world(path, only_newest=False).cells if cell.work.startswith("inference")]
+    for name, key in (("own-model", lambda cell: cell.model), ("own-platform", lambda cell: cell.platform)):
+        answers = []
+        begin = time.perf_counter()
+        groups = sorted({key(cell) for cell in cells})
+        for hidden in groups if len(groups) > 1 else ():
+            asked = [cell for cell in cells if key(cell) == hidden]
+            known = [cell for cell in cells if key(cell) != hidden]
+            answers += list(zip(asked, Predictor.fit(known).predict([cell.asked() for cell in asked]), strict=True))
+        if answers:
+            report(name, answers, time.perf_counter() - begin)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--only", default="", help="examinations, comma-separated")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--own", type=Path, help="a folder of our own results, examined too")
     options = parser.parse_args()
     only = [word for word in options.only.split(",") if word]
     exams = {
@@ -255,14 +281,11 @@ def main() -> None:
         begin = time.perf_counter()
         answers = examine(worlds[origin], split, options.seed)
         good &= report(name, answers, time.perf_counter() - begin)
-        if name == "timm-model":
-            choices(answers, lambda c: (c.model, c.work, c.runtime, c.setting), lambda c: c.device, GPUS)
-        if name == "hub-pair":
-            choices(answers, lambda c: (c.model, c.device, c.precision), lambda c: c.runtime, RUNTIMES)
-        if name == "hub-one":
-            cheapest(answers, np.random.default_rng(options.seed))
+        choose(name, answers, options.seed)
     if not only or "neusight" in only:
         neusight(options.data / "neusight" / "e2e_labels_and_predictions.csv")
+    if options.own:
+        own(options.own)
     sys.exit(int(not good))
 
 
