@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from predict_world import RATES, models, result, store_of, whole
 
-from conftest import Dyno
 from modeldyno.predict.drift import drift, drift_of
 from modeldyno.predict.predictor import Predictor
 from modeldyno.predict.stored import cells_of, train
 from modeldyno.store.store import Store
+
+if TYPE_CHECKING:
+    from conftest import Dyno
 
 
 @pytest.fixture(scope="module")

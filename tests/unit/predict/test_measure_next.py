@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from predict_world import RATES, models, result, store_of, whole
 
-from conftest import Dyno
 from modeldyno.core.types import Case, Device, MetricValue, Record
 from modeldyno.predict.cells import Cell
 from modeldyno.predict.measure_next import empty_cells, suggest
 from modeldyno.predict.prediction import Distance, Prediction
 from modeldyno.predict.runnable import devices_here, first_commands, run_command
 from modeldyno.predict.stored import train
+
+if TYPE_CHECKING:
+    from conftest import Dyno
 
 USUAL = {Distance.PAIR: 0.1, Distance.ONE: 0.3, Distance.DEVICE: 0.8}
 

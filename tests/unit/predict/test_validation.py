@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from predict_world import RATES, models, result, store_of, whole
 
-from conftest import Dyno
 from modeldyno.core.errors import InputError, UnknownName
 from modeldyno.predict import validation
 from modeldyno.predict.cells import Cell
@@ -18,6 +18,9 @@ from modeldyno.predict.stored import cells_of
 from modeldyno.predict.validation import Answered, score, validate
 from modeldyno.reports.document import Chart, Table
 from modeldyno.reports.validation import validation_document
+
+if TYPE_CHECKING:
+    from conftest import Dyno
 
 CELL = Cell("oak0", "inference", "cpu", "Alpha 100", "torch", "fp32", value=2.0)
 
