@@ -14,6 +14,8 @@ class QnnPlatform(ProbedOnly):
     name = "qnn"
     colour = "#F89F08"
     runtimes = ("onnxruntime",)
+    same_precisions = {"fp16": "float", "fp32": "float", "int8": "w8a8", "uint16": "w8a16"}
+    """Names of the same thing over the years: the compiler chooses the number format by itself."""
 
     def found_here(self) -> str:
         return f"{_processor()}, and {_package()}"

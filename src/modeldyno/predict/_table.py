@@ -29,6 +29,8 @@ DEVICE = 0
 WORK, NUMBERS = 4, 2
 """How many numbers tell of the work, and of the batch and the time."""
 ACCELERATED_BYTES, PLAIN_BYTES = 2, 4
+_USUAL_TFLOPS, _USUAL_GB_PER_S = 20.0, 500.0
+"""Where the learning begins for a device without published peaks; how far off that is, its measurements tell."""
 _WORDS = re.compile(r"[^a-z0-9]+")
 
 
@@ -169,8 +171,8 @@ def _bounds(cell: Cell) -> tuple[float, float, float]:
     if not cell.gflop:
         return (np.nan, np.nan, np.nan)
     found = specification(cell.device)
-    peak = found.peak_tflops(cell.precision) if found else 20.0
-    bandwidth = found.bandwidth_gb_per_s if found else 500.0
+    peak = found.peak_tflops(cell.precision) if found else _USUAL_TFLOPS
+    bandwidth = found.bandwidth_gb_per_s if found else _USUAL_GB_PER_S
     size = PLAIN_BYTES if cell.precision == "fp32" else ACCELERATED_BYTES
     moved_mb = 2 * size * (cell.activations or 2.0 * cell.gflop)
     weights_mb = size * (cell.parameters or 0.0) / cell.batch

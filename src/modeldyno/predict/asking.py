@@ -20,8 +20,7 @@ from modeldyno.store.store import Store
 
 _WHOLE = re.compile(r"-?\d{1,18}")
 RATES = ("samples_per_sec",)
-"""Targets that are items per second; others are milliseconds, per step or per item alike where a step has one item."""
-PER_STEP = ("step_time", "latency_ms")
+"""Targets that are items per second; others are milliseconds of a step."""
 THOUSAND = 300.0
 """A given measurement so many times off is told in another unit."""
 

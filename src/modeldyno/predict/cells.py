@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 
 from modeldyno.core.types import Case
+from modeldyno.platforms import PLATFORMS
 
-_SAME_PRECISION = {"fp16": "float", "fp32": "float", "int8": "w8a8", "uint16": "w8a16"}
-"""Where a compiler chooses the number format by itself, names of the same thing over the years."""
-_COMPILERS = ("qnn",)
 _YEAR_S = 365.25 * 86400
 _VERSION = re.compile(r"\d+(\.\d+)?")
 
@@ -86,7 +85,6 @@ def cell_of(
     options = dict(case.options)
     part = str(options.pop("component", ""))
     options.pop("compute_unit", None)  # where it came to run is found out by measuring, it cannot be asked for
-    precision = _SAME_PRECISION.get(case.precision, case.precision) if case.platform in _COMPILERS else case.precision
     shape = " ".join(f"{axis}={size}" for axis, size in sorted(case.shape.items()))
     return Cell(
         model=f"{case.model} {part}".strip(),
@@ -94,7 +92,7 @@ def cell_of(
         platform=case.platform,
         device=device,
         runtime=case.runtime,
-        precision=precision,
+        precision=_same_precisions(case.platform).get(case.precision, case.precision),
         setting=" ".join(f"{name}={value}" for name, value in sorted(options.items())),
         version=_version(software or {}),
         batch=case.batch,
@@ -105,6 +103,15 @@ def cell_of(
         size=float(math.prod(case.shape.values())) if case.shape else None,
         value=value,
     )
+
+
+@cache
+def _same_precisions(platform: str) -> Mapping[str, str]:
+    """Stated by platforms with several names for one precision; results may be of one that is not installed."""
+    if platform not in PLATFORMS.names():
+        return {}
+    names: Mapping[str, str] = getattr(PLATFORMS.get(platform), "same_precisions", {})
+    return names
 
 
 def _version(software: dict[str, str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from modeldyno.core.errors import Unsupported
+from modeldyno.core.errors import Unsupported, is_out_of_memory
 from modeldyno.core.protocols import Session, SumsTogether
 from modeldyno.workloads._hardware.place import Place, Ready, few
 
@@ -40,7 +40,9 @@ def _host_values(place: Place, megabytes: int) -> tuple[Any, bool]:
     values = place.filled(megabytes, None)  # the host is where torch works unless told otherwise
     try:
         return values.pin_memory(), True
-    except (RuntimeError, NotImplementedError):
+    except RuntimeError as error:  # not every device has such pages; NotImplementedError is one of these too
+        if is_out_of_memory(error):
+            raise
         return values, False
 
 
