@@ -38,11 +38,6 @@ def outcomes(request: pytest.FixtureRequest) -> Iterator[Callable[..., list[tupl
             return list(run_job(job, processes, timeout_s, lambda case, text: None))
 
         yield run
-    assert not _living_children()
-
-
-def _living_children() -> list[psutil.Process]:
-    return [p for p in psutil.Process().children(recursive=True) if p.status() != psutil.STATUS_ZOMBIE]
 
 
 @pytest.mark.parametrize(
