@@ -1,12 +1,13 @@
 """How well is told what was not measured? Examinations on public results, hidden by pair, model, family and device.
 
 python benchmarks/prediction.py DATA            # the folder with timm, qualcomm_ai_hub and neusight
-python benchmarks/prediction.py DATA --only timm-pair,hub-new
+python benchmarks/prediction.py DATA --only timm-pair,hub-new --parts 8 --jobs 2
 
-Results are imported into a store as a user would, some are hidden (with all names of the same device), a predictor is
-fitted on the rest and asked. Prints for each examination the share within 15 %, the median error, how often the 90 %
-interval held, its half-width as a factor, and how often it abstained; beside what simple methods reached (par) and what
-is aimed for (goal). Exits with 1 where one is worse than par.
+Results are imported into a store as a user would, a part is hidden (with all names of the same device), a predictor is
+fitted on the rest and asked; of eight parts, or of all devices, the first few in turn. Prints for each examination the
+share within 15 %, the median error, how often the 90 % interval held, its half-width as a factor, and how often it
+abstained; beside what simple methods reached (par) and what is aimed for (goal). Exits with 1 where one is worse than
+par.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import islice, repeat
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +35,9 @@ from modeldyno.predict.predictor import Predictor
 from modeldyno.predict.stored import cells_of
 from modeldyno.store.store import Store
 
-SHARE, CALIBRATION, QUESTIONS = 0.12, 10, 700
+PARTS, CALIBRATION, QUESTIONS = 8, 10, 700
+DEVICES = 20
+"""At most, hidden in turn."""
 PHONE = "Samsung Galaxy S24"
 GPUS = ("rtx3090", "rtx4090", "rtx5090")
 RUNTIMES = ("tflite", "qnn_dlc", "onnx")
@@ -68,35 +74,46 @@ def world(path: Path, only_newest: bool) -> World:
     return World(cells, [str(name) for name in first], asked)
 
 
-def some(groups: Sequence[object], random: np.random.Generator) -> set[object]:
-    found = sorted(set(groups), key=str)
-    return {found[place] for place in random.permutation(len(found))[: max(1, round(SHARE * len(found)))]}
+Hidden = tuple[list[bool], list[int]]
+"""Whether each cell is hidden, and those that are given beside the questions."""
+Split = Callable[[World, np.random.Generator], Iterator[Hidden]]
 
 
-def hidden_by(
-    key: Callable[[Cell, str], object],
-) -> Callable[[World, np.random.Generator], Iterator[tuple[list[bool], list[int]]]]:
-    def split(of: World, random: np.random.Generator) -> Iterator[tuple[list[bool], list[int]]]:
+def parts(groups: Sequence[object], asked: Sequence[bool], random: np.random.Generator) -> Iterator[Hidden]:
+    """None is a group that is never hidden."""
+    found = sorted(
+        {group for group, wanted in zip(groups, asked, strict=True) if wanted and group is not None}, key=str
+    )
+    part = dict(zip(found, random.permutation(len(found)) % PARTS, strict=True))
+    for one in range(PARTS):
+        yield [part.get(group, -1) == one for group in groups], []
+
+
+def hidden_by(key: Callable[[Cell, str], object]) -> Split:
+    def split(of: World, random: np.random.Generator) -> Iterator[Hidden]:
         groups = [key(cell, device) for cell, device in zip(of.cells, of.device, strict=True)]
-        chosen = some([group for group, asked in zip(groups, of.asked, strict=True) if asked], random)
-        yield [group in chosen for group in groups], []
+        return parts(groups, of.asked, random)
 
     return split
 
 
-def one_phone(of: World, random: np.random.Generator) -> Iterator[tuple[list[bool], list[int]]]:
+def base(cell: Cell) -> str:
+    """The model without the name of its part: parts of one model tell about each other."""
+    return cell.model.split()[0]
+
+
+def one_phone(of: World, random: np.random.Generator) -> Iterator[Hidden]:
     phone = {device for cell, device in zip(of.cells, of.device, strict=True) if cell.device == PHONE}
     there = {cell.model for cell in of.cells if cell.device == PHONE}
-    chosen = some(
-        [cell.model for cell, asked in zip(of.cells, of.asked, strict=True) if asked and cell.model in there], random
-    )
-    yield [cell.model in chosen and device not in phone for cell, device in zip(of.cells, of.device, strict=True)], []
+    groups = [
+        base(cell) if cell.model in there and device not in phone else None
+        for cell, device in zip(of.cells, of.device, strict=True)
+    ]
+    return parts(groups, of.asked, random)
 
 
-def new_device(
-    platforms: tuple[str, ...],
-) -> Callable[[World, np.random.Generator], Iterator[tuple[list[bool], list[int]]]]:
-    def split(of: World, random: np.random.Generator) -> Iterator[tuple[list[bool], list[int]]]:
+def new_device(platforms: tuple[str, ...]) -> Split:
+    def split(of: World, random: np.random.Generator) -> Iterator[Hidden]:
         pairs = list(zip(of.cells, of.device, of.asked, strict=True))
         for one in sorted({device for cell, device, asked in pairs if asked and cell.platform in platforms}):
             rows = [place for place, (_, device, asked) in enumerate(pairs) if device == one and asked]
@@ -107,18 +124,30 @@ def new_device(
     return split
 
 
-def examine(
-    of: World, split: Callable[..., Iterator[tuple[list[bool], list[int]]]], seed: int
-) -> list[tuple[Cell, Prediction]]:
+EXAMINATIONS: dict[str, Split] = {
+    "timm-pair": hidden_by(lambda cell, device: (cell.model, device)),
+    "timm-model": hidden_by(lambda cell, _: cell.model),
+    "timm-family": hidden_by(lambda cell, _: cell.family),
+    "timm-new": new_device(("cuda",)),
+    "hub-pair": hidden_by(lambda cell, device: (base(cell), device)),
+    "hub-one": one_phone,
+    "hub-new": new_device(("qnn",)),
+}
+Answers = list[tuple[Cell, Prediction]]
+
+
+def examine(of: World, name: str, which: int, seed: int) -> Answers:
+    """One part hidden, or one device. The operators that ran are asked for with the time: nobody knows them before."""
     random = np.random.default_rng(seed)
-    answers: list[tuple[Cell, Prediction]] = []
-    for hidden, given in split(of, random):
-        predictor = Predictor.fit([cell for cell, gone in zip(of.cells, hidden, strict=True) if not gone])
-        rows = [place for place, gone in enumerate(hidden) if gone and of.asked[place] and place not in given]
-        rows = random.permutation(rows)[:QUESTIONS].tolist()
-        told = predictor.predict([of.cells[row].asked() for row in rows], [of.cells[row] for row in given])
-        answers += [(of.cells[row], one) for row, one in zip(rows, told, strict=True)]
-    return answers
+    hidden, given = next(islice(EXAMINATIONS[name](of, random), which, None), ([], []))
+    if not hidden:
+        return []
+    predictor = Predictor.fit([cell for cell, gone in zip(of.cells, hidden, strict=True) if not gone])
+    rows = [place for place, gone in enumerate(hidden) if gone and of.asked[place] and place not in given]
+    rows = random.permutation(rows)[:QUESTIONS].tolist()
+    asked = [replace(of.cells[row].asked(), operators=None) for row in rows]
+    told = predictor.predict(asked, [of.cells[row] for row in given])
+    return [(of.cells[row], one) for row, one in zip(rows, told, strict=True)]
 
 
 def report(name: str, answers: Sequence[tuple[Cell, Prediction]], seconds: float) -> bool:
@@ -174,13 +203,20 @@ def cheapest(answers: Iterable[tuple[Cell, Prediction]], random: np.random.Gener
         print(f"{'':12} cheapest device that meets a limit: right {np.mean(right):.1%} of {len(right)}")
 
 
+def in_turn(of: World, name: str, options: argparse.Namespace) -> Answers:
+    most = DEVICES if name.endswith("-new") else options.parts
+    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
+        found = pool.map(examine, repeat(of), repeat(name), range(most), repeat(options.seed))
+        return [answer for some in found for answer in some]
+
+
 def choose(name: str, answers: Sequence[tuple[Cell, Prediction]], seed: int) -> None:
     """What a choice by these answers would have been worth."""
     if name == "timm-model":
         choices(answers, lambda c: (c.model, c.work, c.runtime, c.setting), lambda c: c.device, GPUS)
     if name == "hub-pair":
         choices(answers, lambda c: (c.model, c.device, c.precision), lambda c: c.runtime, RUNTIMES)
-    if name == "hub-one":
+    if name in ("hub-pair", "hub-one"):
         cheapest(answers, np.random.default_rng(seed))
 
 
@@ -257,29 +293,22 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--only", default="", help="examinations, comma-separated")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--parts", type=int, default=2, help="of the eight, hidden in turn")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--own", type=Path, help="a folder of our own results, examined too")
     options = parser.parse_args()
     only = [word for word in options.only.split(",") if word]
-    exams = {
-        "timm-pair": hidden_by(lambda cell, device: (cell.model, device)),
-        "timm-model": hidden_by(lambda cell, _: cell.model),
-        "timm-family": hidden_by(lambda cell, _: cell.family),
-        "timm-new": new_device(("cuda",)),
-        "hub-pair": hidden_by(lambda cell, device: (cell.model.split()[0], device)),
-        "hub-one": one_phone,
-        "hub-new": new_device(("qnn",)),
-    }
     files = {"timm": "timm/inference_dev.parquet", "hub": "qualcomm_ai_hub/dev_history.parquet"}
     worlds: dict[str, World] = {}
     good = True
-    for name, split in exams.items():
+    for name in EXAMINATIONS:
         if only and name not in only:
             continue
         origin = name.split("-")[0]
         if origin not in worlds:
             worlds[origin] = world(options.data / files[origin], only_newest=origin == "hub")
         begin = time.perf_counter()
-        answers = examine(worlds[origin], split, options.seed)
+        answers = in_turn(worlds[origin], name, options)
         good &= report(name, answers, time.perf_counter() - begin)
         choose(name, answers, options.seed)
     if not only or "neusight" in only:

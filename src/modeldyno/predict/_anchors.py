@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modeldyno.predict._grouped import MAD, pairs_within, spreads, weighted_medians
-from modeldyno.predict._table import DEVICE, Bools, Floats, Ints, Table
+from modeldyno.predict._table import DEVICE, WORK, Bools, Floats, Ints, Table
 
 BEST = 4
 """Anchors that are told one by one."""
@@ -56,12 +56,13 @@ def _shift(codes: Ints, left: Ints, right: Ints, value: Floats, use: Bools) -> _
 
 
 class _DeviceShift:
-    """How two devices differ for the same work: more or less for larger work, and for each runtime and precision."""
+    """How two devices differ for the same work: by its size and kind, and for each runtime and precision."""
 
     def __init__(self, known: Table, left: Ints, right: Ints) -> None:
         self._known = known
         words = known.attributes[:, 1:].max(axis=0) + 1
-        self._starts, self._width = np.concatenate([[2], 2 + np.cumsum(words)[:-1]]), int(2 + words.sum())
+        first = 2 + WORK - 1
+        self._starts, self._width = np.concatenate([[first], first + np.cumsum(words)[:-1]]), int(first + words.sum())
         self._found: dict[tuple[int, int], tuple[Floats, float, int]] = {}
         device = known.attributes[:, DEVICE]
         self._centre = float(np.median(known.value))
@@ -74,7 +75,7 @@ class _DeviceShift:
 
     def _fit(self, left: Ints, right: Ints) -> tuple[Floats, float, int]:
         """Ridge regression that lets few outliers have little say."""
-        features = self._features(self._known.attributes[right], self._known.value[right])
+        features = self._features(right)
         wanted = self._known.value[left] - self._known.value[right]
         middle = float(np.median(wanted))
         pull = np.full(self._width, _PULL)
@@ -93,10 +94,12 @@ class _DeviceShift:
         few = (_USUAL_SPREAD * _DOUBT + MAD * float(np.median(off)) * len(off)) / (_DOUBT + len(off))
         return found, few, len(off)
 
-    def _features(self, attributes: Ints, value: Floats) -> Floats:
-        features = np.zeros((len(value), self._width))
+    def _features(self, anchors: Ints) -> Floats:
+        attributes = self._known.attributes[anchors]
+        features = np.zeros((len(anchors), self._width))
         features[:, 0] = 1.0
-        features[:, 1] = np.clip(value - self._centre, -4.0, 4.0) / 2
+        features[:, 1] = np.clip(self._known.value[anchors] - self._centre, -4.0, 4.0) / 2
+        features[:, 2 : 1 + WORK] = self._known.work[anchors, 1:]
         for place, start in enumerate(self._starts):
             codes = attributes[:, 1 + place]
             inside = start + codes < (self._starts[place + 1] if place + 1 < len(self._starts) else self._width)
@@ -106,7 +109,7 @@ class _DeviceShift:
     def of(self, left: Ints, anchors: Ints) -> tuple[Floats, Floats]:
         """nan for devices that were never seen to do the same work."""
         right = self._known.attributes[anchors, DEVICE]
-        features = self._features(self._known.attributes[anchors], self._known.value[anchors])
+        features = self._features(anchors)
         offset, spread = np.full(len(left), np.nan), np.full(len(left), np.nan)
         for pair in set(zip(left.tolist(), right.tolist(), strict=True)):
             rows = np.flatnonzero((left == pair[0]) & (right == pair[1]))

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from modeldyno.predict._table import Floats, Ints
+from modeldyno.predict._experts import Told
+from modeldyno.predict._neighbours import Neighbours
+from modeldyno.predict._table import Bools, Floats, Ints, Table
 from modeldyno.predict.prediction import Distance
 
 COVERAGE = 0.90
 _FOLDS = 4
 _CLIP = 1.5
 _TREES = {
-    "max_iter": 160,
-    "learning_rate": 0.05,
-    "max_leaf_nodes": 10,
-    "min_samples_leaf": 20,
+    "max_iter": 220,
+    "learning_rate": 0.06,
+    "max_leaf_nodes": 16,
+    "max_features": 0.5,
+    "min_samples_leaf": 30,
     "l2_regularization": 2.0,
 }
 _FEWEST = 60
@@ -34,60 +37,93 @@ _LEAST = 0.01
 class Examined:
     """What the experts said in examinations, and by how far the truth was off."""
 
+    asked: Table
     features: Floats
-    middle: Floats
-    doubt: Floats
     off: Floats
-    """True logarithm less the expected one."""
+    """True logarithm less the expected one; nan where nothing was expected."""
     group: Ints
     """Cells that tell about each other: of one model, or of the device that counted as new."""
     distance: tuple[Distance, ...]
 
+    def take(self, rows: Bools) -> Examined:
+        distance = tuple(one for one, wanted in zip(self.distance, rows, strict=True) if wanted)
+        return Examined(self.asked.take(rows), self.features[rows], self.off[rows], self.group[rows], distance)
+
 
 @dataclass(frozen=True)
-class Correction:
-    """Learned from examinations."""
+class _Learned:
+    """From examinations of one kind."""
 
     towards: Any
     shares: dict[Distance, float]
     """How much of it helps, by distance."""
     how_far: Any
     factors: dict[Distance, float]
+    """Times the expected error: half of the interval."""
     errors: dict[Distance, Floats]
-    """Logarithmic errors of the examinations, by distance."""
 
-    def of(self, features: Floats, doubt: Floats, distance: Sequence[Distance]) -> tuple[Floats, Floats]:
-        """What to add to the logarithm, and half of the width of its interval."""
-        if self.towards is None:
-            return np.zeros(len(doubt)), _USUAL_FACTOR * doubt
-        shares = np.asarray([self.shares[one] for one in distance])
-        add = shares * self.towards.predict(features)
-        usual = _expected_error(self.how_far, features)
+    def of(self, features: Floats, distance: Sequence[Distance]) -> tuple[Floats, Floats]:
+        shares = np.asarray([self.shares.get(one, 0.0) for one in distance])
         factors = np.asarray([self.factors.get(one, max(self.factors.values())) for one in distance])
-        return add, factors * usual
+        return shares * self.towards.predict(features), factors * np.exp(self.how_far.predict(features))
+
+
+@dataclass(frozen=True)
+class Correction:
+    """Learned apart for devices that are known and for new ones."""
+
+    neighbours: Neighbours
+    learned: dict[bool, _Learned]
+    """By whether the device is new."""
+
+    @property
+    def errors(self) -> dict[Distance, Floats]:
+        """Logarithmic errors of the examinations, by distance."""
+        return {distance: errors for one in self.learned.values() for distance, errors in one.errors.items()}
+
+    def of(self, asked: Table, told: Told) -> tuple[Floats, Floats]:
+        """What to add to the logarithm, and half of the width of its interval."""
+        add, half = np.zeros(len(asked)), _USUAL_FACTOR * told.doubt
+        features = np.column_stack([told.features, self.neighbours.of(asked, told.distance)])
+        new = _is(Distance.DEVICE, told.distance)
+        for kind, learned in self.learned.items():
+            rows = np.flatnonzero(new == kind)
+            if len(rows):
+                add[rows], half[rows] = learned.of(features[rows], [told.distance[row] for row in rows])
+        return add, half
 
 
 def correct(examined: Examined) -> Correction:
-    usable = np.isfinite(examined.middle) & np.isfinite(examined.off)
-    if usable.sum() < _FEWEST:
-        return Correction(None, {}, None, {}, {})
-    features, off = examined.features[usable], np.clip(examined.off[usable], -_CLIP, _CLIP)
-    distance = np.asarray([one.value for one in examined.distance])[usable]
-    folds = _folds(examined.group[usable])
-    add = _cross_fitted(features, off, folds, _booster)
-    shares = {one: _best_share(off[distance == one.value], add[distance == one.value]) for one in Distance}
-    left = off - np.asarray([shares[Distance(one)] for one in distance]) * add
-    usual = np.exp(_cross_fitted(features, np.log(np.abs(left) + _LEAST), folds, _smooth))
-    factors = {}
-    for one in Distance:
-        of_one = distance == one.value
-        if of_one.sum() >= _ENOUGH:
-            factors[one] = _quantile(np.abs(left[of_one]) / usual[of_one])
-    if not factors:
-        factors[Distance.DEVICE] = _quantile(np.abs(left) / usual)
-    how_far = _smooth().fit(features, np.log(np.abs(left) + _LEAST))
-    errors = {one: left[distance == one.value] for one in Distance if (distance == one.value).any()}
-    return Correction(_booster().fit(features, off), shares, how_far, factors, errors)
+    """Nothing is learned from few examined cells."""
+    examined = examined.take(np.isfinite(examined.off))
+    neighbours = Neighbours(examined.asked, examined.off, examined.distance)
+    told = np.column_stack([examined.features, neighbours.of(examined.asked, examined.distance)])
+    examined, new = replace(examined, features=told), _is(Distance.DEVICE, examined.distance)
+    kinds = [kind for kind in (False, True) if (new == kind).sum() >= _FEWEST]
+    return Correction(neighbours, {kind: _learned(examined.take(new == kind)) for kind in kinds})
+
+
+def _is(which: Distance, distance: Sequence[Distance]) -> Bools:
+    return np.asarray([one is which for one in distance], dtype=bool)
+
+
+def _learned(examined: Examined) -> _Learned:
+    features, folds = examined.features, _foldings(examined)
+    off = np.clip(examined.off, -_CLIP, _CLIP)
+    rows = {one: np.flatnonzero(_is(one, examined.distance)) for one in set(examined.distance)}
+    add = _honest(features, off, folds, _booster)
+    shares = {one: _best_share(off[some], add[some]) for one, some in rows.items()}
+    left = off - np.asarray([shares[one] for one in examined.distance]) * add
+    size = np.log(np.abs(left) + _LEAST)
+    scores = np.abs(left) / np.exp(_honest(features, size, folds, _smooth))
+    factors = {one: _quantile(scores[some]) for one, some in rows.items() if len(some) >= _ENOUGH}
+    return _Learned(
+        _booster().fit(features, off),
+        shares,
+        _smooth().fit(features, size),
+        factors or dict.fromkeys(rows, _quantile(scores)),
+        {one: left[some] for one, some in rows.items()},
+    )
 
 
 def _best_share(off: Floats, add: Floats) -> float:
@@ -97,14 +133,24 @@ def _best_share(off: Floats, add: Floats) -> float:
     return min(_SHARES, key=lambda share: float(np.abs(off - share * add).mean()))
 
 
-def _expected_error(how_far: Any, features: Floats) -> Floats:
-    return np.asarray(np.exp(how_far.predict(features)))
-
-
 def _quantile(scores: Floats) -> float:
     """The conformal one: with a correction for few scores."""
-    rank = min(1.0, COVERAGE * (1 + 1 / len(scores)))
-    return float(np.quantile(scores, rank))
+    return float(np.quantile(scores, min(1.0, COVERAGE * (1 + 1 / len(scores)))))
+
+
+def _foldings(examined: Examined) -> list[tuple[Ints, Ints]]:
+    """Ways to split into folds, and the rows that each is for: an unseen family must not be learned from its own."""
+    strange = _is(Distance.FAMILY, examined.distance)
+    both = ((examined.group, ~strange), (examined.asked.family, strange))
+    return [(_folds(groups), np.flatnonzero(rows)) for groups, rows in both if rows.any()]
+
+
+def _honest(features: Floats, wanted: Floats, foldings: list[tuple[Ints, Ints]], booster: Any) -> Floats:
+    """What is told of each row by what was learned without it and its like."""
+    told = np.zeros(len(wanted))
+    for folds, rows in foldings:
+        told[rows] = _cross_fitted(features, wanted, folds, booster)[rows]
+    return told
 
 
 def _folds(groups: Ints) -> Ints:
@@ -119,7 +165,8 @@ def _cross_fitted(features: Floats, wanted: Floats, folds: Ints, booster: Any) -
     for fold in range(_FOLDS):
         inside = folds == fold
         if inside.any() and not inside.all():
-            told[inside] = booster().fit(features[~inside], wanted[~inside]).predict(features[inside])
+            fitted = booster().fit(features[~inside], wanted[~inside])
+            told[inside] = fitted.predict(features[inside])
     return told
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,6 @@ class Expectation:
     effects: tuple[Floats, ...]
     slopes: Floats
     described: bool
-    centre: float = 0.0
-    scale: float = 1.0
 
     def of(self, table: Table) -> Floats:
         told = np.full(len(table), self.middle)
@@ -35,14 +33,6 @@ class Expectation:
         if self.described:
             told += _together(table) + _slopes_of(table) @ self.slopes
         return told
-
-    def sized(self, table: Table) -> Table:
-        """Where no work is counted, the effect of the item stands for its size."""
-        if self.described:
-            return table
-        work = np.zeros_like(table.work)
-        work[:, 0] = (_looked_up(self.effects[0], table.item) - self.centre) / self.scale
-        return replace(table, work=work)
 
 
 def expect(known: Table, described: bool) -> Expectation:
@@ -74,8 +64,7 @@ def expect(known: Table, described: bool) -> Expectation:
         weights = _SMALLEST / np.maximum(off, _SMALLEST)
     ends = np.cumsum(sizes)
     effects = tuple(np.split(found[: ends[-1]], ends[:-1]))
-    size = _looked_up(effects[0], known.item) if not described else np.zeros(1)
-    return Expectation(middle, effects, found[ends[-1] :], described, float(size.mean()), float(size.std()) + 1e-9)
+    return Expectation(middle, effects, found[ends[-1] :], described)
 
 
 def _blocks(table: Table, described: bool) -> Sequence[Block]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -10,13 +11,15 @@ from modeldyno.predict._anchors import BEST, Anchors
 from modeldyno.predict._covariance import Covariance
 from modeldyno.predict._distances import distances
 from modeldyno.predict._expected import expect
+from modeldyno.predict._grouped import medians
 from modeldyno.predict._process import Process, learn
-from modeldyno.predict._table import DEVICE, Bools, Floats, Ints, Table
+from modeldyno.predict._table import DEVICE, RUNTIME, Bools, Floats, Ints, Table
 from modeldyno.predict.prediction import Distance
 
 FEW_CELLS = 30
 """A device with fewer counts as new."""
-_LEAST_DOUBT, _LEAST_PRECISION = 0.02, 0.1
+_LEAST_DOUBT, _LEAST_PRECISION, _EFFECTS_DOUBT = 0.02, 0.1, 0.4
+_MANY = 1 << 20
 PROFILE = 12
 """Devices whose times for the same work are told one by one."""
 
@@ -51,14 +54,16 @@ class Experts:
         anchor, anchor_doubt = anchored[:, 0], np.hypot(anchored[:, 1], anchored[:, 4 + BEST])
         if self._process:
             process, process_doubt = self._process.ask(questions)
+            middle, doubt = _mixed(anchor, anchor_doubt, process, process_doubt)
         else:
             process, process_doubt = self._effects(questions)
-        middle, doubt = _mixed(anchor, anchor_doubt, process, process_doubt)
+            middle, doubt = _rather(anchor, anchor_doubt, process, process_doubt)
         counts = self._counts(questions)
         features = np.column_stack(
             [
                 *(middle, doubt, anchor - middle, process - middle, process_doubt, anchored[:, 1:]),
                 *(counts, questions.work, questions.numbers, questions.attributes),
+                *self._per_operator(questions, middle),
                 *(self._profile(questions, middle),),
             ]
         )
@@ -71,39 +76,68 @@ class Experts:
         told = self._expected.of(questions)
         unknown = ~np.isin(questions.model, self._known.model)
         told[unknown] = np.nan
-        return told, np.full(len(told), 0.4)
+        return told, np.full(len(told), _EFFECTS_DOUBT)
 
     def _counts(self, questions: Table) -> Floats:
         """Cells of the model, devices it was seen on, cells of the device, and the likeness of the next model."""
-        known = self._known
+        known, others = self._known, self._models
         size = max(int(known.model.max()), int(questions.model.max())) + 1
         devices = max(int(known.attributes[:, DEVICE].max()), int(questions.attributes[:, DEVICE].max())) + 1
-        seen = np.unique(np.column_stack([known.model, known.attributes[:, DEVICE]]), axis=0)
-        others = np.unique(known.model)
         like = questions.likeness[np.ix_(questions.model, others)].copy()
         like[questions.model[:, None] == others[None, :]] = -1.0
         return np.column_stack(
             [
                 np.bincount(known.model, minlength=size)[questions.model],
-                np.bincount(seen[:, 0], minlength=size)[questions.model],
+                np.bincount(self._model_on_device[:, 0], minlength=size)[questions.model],
                 np.bincount(known.attributes[:, DEVICE], minlength=devices)[questions.attributes[:, DEVICE]],
                 like.max(axis=1),
             ]
         )
 
+    def _per_operator(self, questions: Table, middle: Floats) -> tuple[Floats, Floats]:
+        """How many operators are run, as told or as this runtime ran elsewhere, and what is expected for each."""
+        places, counts = self._operators
+        wanted = questions.item * _MANY + questions.attributes[:, RUNTIME]
+        elsewhere = np.full(len(questions), np.nan)
+        if len(places):
+            place = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
+            elsewhere = np.where(places[place] == wanted, counts[place], np.nan)
+        operators = np.where(np.isfinite(questions.operators), questions.operators, elsewhere)
+        return operators, middle - operators
+
     def _profile(self, questions: Table, middle: Floats) -> Floats:
         """What each device took for the same work in the same way, over what is expected here."""
-        known = self._known
         devices = self._devices
-        places = {
-            (int(i), int(w), int(d)): v
-            for i, w, d, v in zip(known.item, known.way, known.attributes[:, DEVICE], known.value, strict=True)
-        }
         found = [
-            [places.get((int(item), int(way), int(device)), np.nan) if device != own else np.nan for device in devices]
+            [
+                self._places.get((int(item), int(way), int(device)), np.nan) if device != own else np.nan
+                for device in devices
+            ]
             for item, way, own in zip(questions.item, questions.way, questions.attributes[:, DEVICE], strict=True)
         ]
         return np.asarray(found, dtype=np.float64).reshape(len(questions), len(devices)) - middle[:, None]
+
+    @cached_property
+    def _models(self) -> Ints:
+        return np.unique(self._known.model)
+
+    @cached_property
+    def _model_on_device(self) -> Ints:
+        return np.unique(np.column_stack([self._known.model, self._known.attributes[:, DEVICE]]), axis=0)
+
+    @cached_property
+    def _places(self) -> dict[tuple[int, int, int], float]:
+        known = self._known
+        places = zip(known.item.tolist(), known.way.tolist(), known.attributes[:, DEVICE].tolist(), strict=True)
+        return dict(zip(places, known.value.tolist(), strict=True))
+
+    @cached_property
+    def _operators(self) -> tuple[Ints, Floats]:
+        """Places of items and runtimes that tell how many operators they run, and how many."""
+        known = self._known
+        told = np.isfinite(known.operators)
+        places, counts, _ = medians((known.item * _MANY + known.attributes[:, RUNTIME])[told], known.operators[told])
+        return places, counts
 
     def _distances(self, questions: Table, counts: Floats) -> list[Distance]:
         families = np.isin(questions.family, self._known.family)
@@ -126,6 +160,12 @@ def _mixed(anchor: Floats, anchor_doubt: Floats, process: Floats, process_doubt:
     with np.errstate(invalid="ignore"):
         middle = (a * np.nan_to_num(anchor) + b * np.nan_to_num(process)) / (a + b)
     return middle, 1 / np.sqrt(np.maximum(np.maximum(a, b), _LEAST_PRECISION))
+
+
+def _rather(first: Floats, first_doubt: Floats, second: Floats, second_doubt: Floats) -> tuple[Floats, Floats]:
+    """The second only where the first is silent."""
+    told = np.isfinite(first)
+    return np.where(told, first, second), np.where(told, np.nan_to_num(first_doubt, nan=1.0), second_doubt)
 
 
 def profile_of(known: Table) -> Ints:

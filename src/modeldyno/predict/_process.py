@@ -79,12 +79,10 @@ class Process:
     _around: dict[int, Ints] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        self.known = self.expectation.sized(self.known)
         self._residual = self.known.value - self.expectation.of(self.known)
 
     def ask(self, questions: Table) -> tuple[Floats, Floats]:
         """Logarithms of the values, and their standard deviations."""
-        questions = self.expectation.sized(questions)
         covariance = self._covering(questions)
         middle, spread = self.expectation.of(questions), np.zeros(len(questions))
         for rows in _together(questions.model):

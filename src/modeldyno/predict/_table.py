@@ -25,7 +25,7 @@ ATTRIBUTES: tuple[Callable[[Cell], str], ...] = (
     lambda cell: cell.version,
 )
 """What a column of the table is made of; the device comes first."""
-DEVICE = 0
+DEVICE, RUNTIME, PRECISION = 0, 2, 3
 WORK, NUMBERS = 4, 2
 """How many numbers tell of the work, and of the batch and the time."""
 ACCELERATED_BYTES, PLAIN_BYTES = 2, 4
@@ -53,6 +53,8 @@ class Table:
     """Logarithms of milliseconds: computing, moving activations, reading weights; nan where nothing is counted."""
     numbers: Floats
     """Batch size and time, scaled."""
+    operators: Floats
+    """Logarithms; nan where they are not told."""
     value: Floats
     """Logarithms; nan for questions."""
     likeness: Floats
@@ -71,7 +73,8 @@ class Table:
         return bool(np.isfinite(self.roofline[:, 0]).mean() > 0.5)
 
 
-_BY_ROW = ("model", "item", "family", "attributes", "column", "way", "work", "roofline", "numbers", "value")
+_COUNTED = ("work", "roofline", "numbers", "operators", "value")
+_BY_ROW = ("model", "item", "family", "attributes", "column", "way", *_COUNTED)
 
 
 class Words:
@@ -97,6 +100,7 @@ class Tabulator:
         self._centre = _means(counts)
         self._scale = _deviations(counts)
         self._spelled = _spelling([cell.model for cell in cells])
+        self._like: Floats = np.zeros((0, 0))
 
     def table(self, cells: Sequence[Cell]) -> Table:
         counts = _counts(cells)
@@ -116,13 +120,18 @@ class Tabulator:
             numbers=np.asarray([[np.log2(cell.batch) / 2, (cell.year or 2025.0) - 2025.0] for cell in cells]).reshape(
                 -1, 2
             ),
+            operators=np.asarray([np.log(cell.operators) if cell.operators else np.nan for cell in cells]),
             value=np.asarray([np.nan if cell.value is None else np.log(cell.value) for cell in cells]),
             likeness=self._likeness(),
         )
 
     def _likeness(self) -> Floats:
-        spelled = self._spelled.transform(map(_words, self._models.all()))
-        return np.asarray((spelled @ spelled.T).todense()) - 1.0
+        """Reckoned once for all models that were seen so far."""
+        models = self._models.all()
+        if len(models) > len(self._like):
+            spelled = self._spelled.transform(map(_words, models))
+            self._like = np.asarray((spelled @ spelled.T).todense()) - 1.0
+        return self._like
 
 
 def _codes(words: Words, said: Iterable[Any]) -> Ints:

@@ -14,9 +14,8 @@ from modeldyno.predict.prediction import Distance
 
 CALIBRATION = 10
 """Measurements that are left of a device that counts as new."""
-SHARE = 0.12
-"""Of models, families or pairs, hidden at once."""
-_DEVICES = 5
+FOLDS = 8
+"""One of so many parts of the models, families or pairs is hidden at once."""
 _LEAST_CELLS = 3 * CALIBRATION
 
 
@@ -28,36 +27,43 @@ class Trial:
     hidden: Bools
 
 
-def trials(known: Table, random: np.random.Generator, rounds: int = 3) -> Iterator[Trial]:
-    """Copies of a device under another name are hidden with it: else they would tell."""
+def trials(known: Table, random: np.random.Generator, rounds: int, devices: int) -> Iterator[Trial]:
+    """So many parts and devices in turn. Copies of a device under another name are hidden with it: they would tell."""
     device = twins(known)[known.attributes[:, DEVICE]]
-    pair = codes_of(known.model, device)
-    for _ in range(rounds):
-        yield Trial(Distance.PAIR, _some(pair, random))
-        yield Trial(Distance.ONE, _all_but_one_device(known.model, device, random))
-        yield Trial(Distance.MODEL, _some(known.model, random))
-        yield Trial(Distance.FAMILY, _some(known.family, random))
-    yield from _new_devices(device, random)
+    for distance, groups in (
+        (Distance.PAIR, codes_of(known.model, device)),
+        (Distance.ONE, known.model),
+        (Distance.MODEL, known.model),
+        (Distance.FAMILY, known.family),
+    ):
+        for hidden in _parts(groups, rounds, random):
+            if distance is Distance.ONE:
+                hidden = _but_one_device(hidden, known.model, device, random)
+            yield Trial(distance, hidden)
+    yield from _new_devices(device, devices, random)
 
 
-def _some(groups: Ints, random: np.random.Generator) -> Bools:
+def _parts(groups: Ints, rounds: int, random: np.random.Generator) -> Iterator[Bools]:
     found = np.unique(groups)
-    chosen = random.permutation(found)[: max(1, round(SHARE * len(found)))] if len(found) > 1 else found[:0]
-    return np.isin(groups, chosen)
+    part = random.permutation(len(found)) % FOLDS
+    for one in range(rounds if len(found) > 1 else 0):
+        yield np.isin(groups, found[part == one])
 
 
-def _all_but_one_device(model: Ints, device: Ints, random: np.random.Generator) -> Bools:
-    hidden = _some(model, random)
+def _but_one_device(hidden: Bools, model: Ints, device: Ints, random: np.random.Generator) -> Bools:
+    """Each model stays known on one device, more often on one that it has many results of."""
+    hidden = hidden.copy()
     for one in np.unique(model[hidden]):
         rows = np.flatnonzero(model == one)
-        hidden[rows[device[rows] == random.choice(np.unique(device[rows]))]] = False
+        left = device[random.choice(rows)]
+        hidden[rows[device[rows] == left]] = False
     return hidden
 
 
-def _new_devices(device: Ints, random: np.random.Generator) -> Iterator[Trial]:
+def _new_devices(device: Ints, most: int, random: np.random.Generator) -> Iterator[Trial]:
     found, count = np.unique(device, return_counts=True)
     large = found[count >= _LEAST_CELLS]
-    for one in random.permutation(large)[:_DEVICES] if len(found) > 1 else large[:0]:
+    for one in random.permutation(large)[:most] if len(found) > 1 else large[:0]:
         hidden = device == one
         hidden[random.permutation(np.flatnonzero(hidden))[:CALIBRATION]] = False
         yield Trial(Distance.DEVICE, hidden)

@@ -42,6 +42,8 @@ class Cell:
     """Millions."""
     size: float | None = None
     """Of the input of one item: pixels, tokens."""
+    operators: float | None = None
+    """Nodes of the graph that is run, where the runtime tells them."""
     value: float | None = None
     """Milliseconds per item, or what else is predicted; None is a question."""
 
@@ -77,6 +79,7 @@ def cell_of(
     gflop: float | None = None,
     activations: float | None = None,
     parameters: float | None = None,
+    nodes: Mapping[str, int] | None = None,
     software: dict[str, str] | None = None,
     moment: datetime | None = None,
     value: float | None = None,
@@ -101,6 +104,7 @@ def cell_of(
         activations=activations / case.batch if activations else None,
         parameters=parameters / 1e6 if parameters else None,
         size=float(math.prod(case.shape.values())) if case.shape else None,
+        operators=float(sum(nodes.values())) if nodes else None,
         value=value,
     )
 

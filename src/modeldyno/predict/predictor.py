@@ -12,15 +12,17 @@ from modeldyno.predict._corrected import Correction, Examined, correct
 from modeldyno.predict._covariance import Covariance
 from modeldyno.predict._experts import Experts, Told, learned, profile_of
 from modeldyno.predict._table import DEVICE, Bools, Floats, Ints, Table, Tabulator
-from modeldyno.predict._trials import trials
+from modeldyno.predict._trials import FOLDS, trials
 from modeldyno.predict.cells import Cell, newest
 from modeldyno.predict.prediction import WIDEST, Distance, Prediction
 
 QUESTIONS, MODELS = 400, 50
 """Asked in one examination at most, and about so many models: those of one model are answered together."""
-QUICK_QUESTIONS = 1500
+ROUNDS, DEVICES = 3, 5
+"""Examinations of each kind."""
+QUICK_QUESTIONS, QUICK_ROUNDS, QUICK_DEVICES = 2000, FOLDS, 12
 """The same where no work is counted, and answers are quick."""
-RECENT = 1.0
+RECENT = 0.7
 """Years after which a result is asked for half as often: questions are about today."""
 NORMAL = 1.645
 """Standard deviations in which nine of ten lie."""
@@ -119,23 +121,24 @@ def _world(cells: list[Cell], seed: int) -> World:
 def _examined(known: Table, covariance: Covariance | None, profile: Ints, seed: int) -> Examined:
     random = np.random.default_rng(seed)
     told: list[Told] = []
-    asked: list[Table] = []
-    for trial in trials(known, random):
+    asked: list[Ints] = []
+    extent = (ROUNDS, DEVICES) if covariance else (QUICK_ROUNDS, QUICK_DEVICES)
+    for trial in trials(known, random, *extent):
+        if covariance is None and trial.distance in (Distance.MODEL, Distance.FAMILY):
+            continue  # without counted work nothing is told of a model that was never seen
         rows = _questions(known, trial.hidden, covariance is not None, random)
         if len(rows) and (~trial.hidden).sum() >= FEWEST:
-            asked.append(known.take(rows))
-            told.append(Experts(known.take(~trial.hidden), covariance, profile).ask(asked[-1]))
-    if not told:
-        empty = np.zeros(0)
-        return Examined(np.zeros((0, 1)), empty, empty, empty, np.zeros(0, dtype=np.int64), ())
-    middle = np.concatenate([one.middle for one in told])
+            asked.append(rows)
+            told.append(Experts(known.take(~trial.hidden), covariance, profile).ask(known.take(rows)))
+    together = known.take(np.concatenate(asked) if asked else np.zeros(0, dtype=np.int64))
+    middle = np.concatenate([one.middle for one in told]) if told else np.zeros(0)
+    distance = tuple(distance for one in told for distance in one.distance)
     return Examined(
-        features=np.concatenate([one.features for one in told]),
-        middle=middle,
-        doubt=np.concatenate([one.doubt for one in told]),
-        off=np.concatenate([table.value for table in asked]) - middle,
-        group=np.concatenate([_groups(table, one.distance) for table, one in zip(asked, told, strict=True)]),
-        distance=tuple(distance for one in told for distance in one.distance),
+        asked=together,
+        features=np.concatenate([one.features for one in told]) if told else np.zeros((0, 1)),
+        off=together.value - middle,
+        group=_groups(together, distance),
+        distance=distance,
     )
 
 
@@ -150,13 +153,14 @@ def _questions(known: Table, hidden: Bools, few_models: bool, random: np.random.
         hidden = hidden & np.isin(known.model, models)
     rows = np.flatnonzero(hidden)
     age = known.numbers[:, 1].max() - known.numbers[rows, 1]
-    order = np.argsort(random.exponential(size=len(rows)) * 2.0 ** (age / RECENT))
-    return rows[order[: QUESTIONS if few_models else QUICK_QUESTIONS]]
+    rows = random.permutation(rows[random.random(len(rows)) < 2.0 ** (-age / RECENT)])
+    return rows[: QUESTIONS if few_models else QUICK_QUESTIONS]
 
 
 def _answers(world: World, cells: Sequence[Cell]) -> list[Prediction]:
-    told = world.experts.ask(world.tabulator.table(cells))
-    add, half = world.correction.of(told.features, told.doubt, told.distance)
+    asked = world.tabulator.table(cells)
+    told = world.experts.ask(asked)
+    add, half = world.correction.of(asked, told)
     half = np.where(told.strange, np.maximum(half, NORMAL * told.doubt), half)
     rows = zip((told.middle + add).tolist(), half.tolist(), told.distance, strict=True)
     return [_answer(log_value, width, distance, world) for log_value, width, distance in rows]

@@ -20,7 +20,7 @@ from modeldyno.store.cells import read_cells
 from modeldyno.store.models import StoredModel, keep_model, newest_model
 from modeldyno.store.store import Store
 
-VERSION = 1
+VERSION = 2
 """Of the way to predict: raised whenever it changes."""
 LATENCY = "latency_ms"
 _PER_ITEM = {LATENCY: ("latency_mean_ms", "throughput_per_s")}
@@ -53,6 +53,7 @@ def cell_of_record(record: Record, metric: str = LATENCY) -> Cell | None:
         gflop=record.model.gflop if record.model else None,
         activations=numbers.get("activations"),
         parameters=record.model.parameters if record.model else None,
+        nodes=record.placement.nodes if record.placement else None,
         software=dict(record.software),
         moment=record.started_at,
         value=_value(numbers, metric, record.case.batch),
@@ -120,7 +121,8 @@ def _cell(row: Mapping[str, Any], metric: str) -> Cell | None:
         gflop=row["gflop"],
         activations=row["activations"],
         parameters=row["parameters"],
-        software=_software(row["software"]),
+        nodes=_read(row["nodes"]),
+        software=_read(row["software"]),
         moment=row["started_at"].replace(tzinfo=UTC),
         value=value,
     )
@@ -158,5 +160,5 @@ def _case(
 
 
 @lru_cache(maxsize=4096)
-def _software(text: str) -> dict[str, str]:
-    return dict(json.loads(text))
+def _read(text: str | None) -> dict[str, Any]:
+    return dict(json.loads(text or "{}") or {})

@@ -164,12 +164,10 @@ def _chosen(splits: Sequence[str]) -> list[str]:
 def _trials(known: Sequence[Cell], chosen: Sequence[str], random: np.random.Generator) -> Iterator[tuple[str, Trial]]:
     """All are drawn, so that a split hides the same whichever others are asked for."""
     names = {distance: split for split, distance in SPLITS.items()}
-    devices = 0
-    for trial in trials(Tabulator(known).table(known), random, rounds=1):
+    for trial in trials(Tabulator(known).table(known), random, rounds=1, devices=MOST_DEVICES):
         split = names[trial.distance]
-        devices += split == "device"
         left = len(known) - int(trial.hidden.sum())
-        if split in chosen and trial.hidden.any() and left >= FEWEST and devices <= MOST_DEVICES:
+        if split in chosen and trial.hidden.any() and left >= FEWEST:
             yield split, trial
 
 
