@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-RUN = ("run", "tiny-bert", "--on", "cpu", "--runtime", "onnxruntime,torch", "--shape", "seq=16", "--batch", "1,2")
+RUN = ("run", "tiny-bert", "--on", "cpu", "--runtime", "onnxruntime,torch", "--shape", "seq=64", "--batch", "8,16")
 
 
 def test_from_a_run_to_a_program(dyno, tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_from_a_run_to_a_program(dyno, tmp_path: Path) -> None:
         [sys.executable, "serve.py"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
     )
     assert answered.returncode == 0, answered.stderr
-    assert f"out: {{'logits': ({size}, 16, 1000)}}" in answered.stdout
+    assert f"out: {{'logits': ({size}, 64, 1000)}}" in answered.stdout
 
 
 def test_a_search_measures_what_is_missing(dyno) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from modeldyno.advise.prices import Hourly
@@ -93,15 +94,16 @@ def measured_figure(record: Record, name: str, price: Hourly) -> Figure:
     return of_record(record, name)
 
 
-def predicted_figure(per_item: Figure, batch: int, name: str, price: Hourly) -> Figure:
-    """Likewise of a prediction, which knows times only; a median is no percentile."""
+def predicted_figure(told: Mapping[str, Figure], batch: int, name: str, price: Hourly) -> Figure:
+    """Likewise of predictions by metric, of which the latency is of one item; a median is no percentile."""
     if name == PER_HOUR:
         return Figure(price.amount, note=price.why_not)
+    per_item = told.get(Goal.LATENCY.metric, missing("too little was measured to predict from"))
     if name == Goal.LATENCY.metric:
         return per_item.times(batch)
     if name == Goal.THROUGHPUT.metric:
         return per_item.under(1e3)
-    return missing(f"{name} is not predicted")
+    return told.get(name, missing(f"{name} is not predicted"))
 
 
 def towards(goal: Goal, figure: Figure, batch: int, price: Hourly) -> Figure:

@@ -8,23 +8,25 @@ from modeldyno import models
 from modeldyno.advise._questions import Operations
 from modeldyno.advise.prices import Prices
 from modeldyno.advise.recommend import TRAINING, WORKLOADS, Advice, Knowledge, Predicts, Question, advise
+from modeldyno.advise.wishes import Goal, Wishes
 from modeldyno.core.errors import InputError, UnknownName
 from modeldyno.core.types import Device, Provenance, Record
 from modeldyno.models import ModelSpec
 from modeldyno.platforms import PLATFORMS
 from modeldyno.predict.cells import Cell
+from modeldyno.predict.stored import LATENCY, Say, cells_of, predictor_of, quiet
 from modeldyno.store.query import Filter
 from modeldyno.store.store import Store
 
 REAL = tuple(provenance for provenance in Provenance if provenance.is_real)
 
 
-def answer(store: Store, question: Question, prices: Prices, predict: bool = True) -> Advice:
+def answer(store: Store, question: Question, prices: Prices, predict: bool = True, say: Say = quiet) -> Advice:
     """Raises UnknownName for a model that neither the catalogue nor the store knows."""
     if question.workload not in WORKLOADS:
         raise UnknownName("workload", question.workload, WORKLOADS)
     spec, records = known_of(store, question.model, question.workload)
-    cells, predictor = knowledge_of_others(store) if predict else ([], None)
+    cells, predictors = knowledge_of_others(store, question.wishes, say) if predict else ([], {})
     return advise(
         question,
         Knowledge(
@@ -34,7 +36,7 @@ def answer(store: Store, question: Question, prices: Prices, predict: bool = Tru
             axes=spec.axes if spec else {},
             parameters=spec.parameters if spec else None,
             cells=cells,
-            predictor=predictor,
+            predictors=predictors,
             operations=operations_of(spec, question.workload),
         ),
     )
@@ -73,9 +75,16 @@ def devices_here(platforms: tuple[str, ...] = ()) -> tuple[Device, ...]:
     return tuple(device for name in platforms or PLATFORMS.names() for device in PLATFORMS.get(name).probe().devices)
 
 
-def knowledge_of_others(store: Store) -> tuple[list[Cell], Predicts | None]:
-    """What is known of all models, and who fills the gaps; nothing where that is too little to learn from."""
-    from modeldyno.predict.stored import cells_of, predictor_of
+def knowledge_of_others(store: Store, wishes: Wishes, say: Say = quiet) -> tuple[list[Cell], dict[str, Predicts]]:
+    """What is known of all models, and who fills the gaps, by metric; nothing where too little is known."""
+    if not store.path.exists():
+        return [], {}
+    found = {name: predictor_of(store, name, say) for name in _told_by(wishes)}
+    predictors: dict[str, Predicts] = {name: one for name, one in found.items() if one}
+    return (cells_of(store, LATENCY), predictors) if predictors else ([], {})
 
-    predictor = predictor_of(store) if store.path.exists() else None
-    return (cells_of(store, "latency_ms"), predictor) if predictor else ([], None)
+
+def _told_by(wishes: Wishes) -> list[str]:
+    """Rates, costs and times follow from the latency; memory and energy are learned apart."""
+    asked = {wishes.goal.metric, *(limit.figure for limit in wishes.limits)}
+    return [LATENCY, *sorted(asked & {Goal.MEMORY.metric, Goal.ENERGY.metric})]

@@ -121,6 +121,10 @@ class Market:
     def hourly(self, place: Place) -> Hourly:
         return hourly(self.prices, place[1], self.devices.get(place))
 
+    def memory_mb(self, cell: Cell) -> float | None:
+        device = self.devices.get((cell.platform, cell.device))
+        return device.memory_mb if device else None
+
 
 def way_of(record: Record) -> Way:
     case = record.case
@@ -151,17 +155,24 @@ def _measured(way: Way, record: Record, wishes: Wishes, market: Market) -> Candi
     )
 
 
-def predicted(cell: Cell, answer: Prediction, wishes: Wishes, market: Market) -> Candidate:
-    """A way that nobody measured; unknown where the prediction abstains."""
-    way = Way(cell.platform, cell.device, cell.runtime, cell.precision, cell.batch, cell.setting)
-    price, per_item = market.hourly(way.place), of_prediction(answer)
-    figure = towards(wishes.goal, predicted_figure(per_item, way.batch, wishes.goal.metric, price), way.batch, price)
+def way_of_cell(cell: Cell) -> Way:
+    return Way(cell.platform, cell.device, cell.runtime, cell.precision, cell.batch, cell.setting)
+
+
+def predicted(cell: Cell, answers: Mapping[str, Prediction], wishes: Wishes, market: Market) -> Candidate:
+    """A way that nobody measured, with an answer for each metric; unknown where that of the goal abstains."""
+    way = way_of_cell(cell)
+    price, told = market.hourly(way.place), {name: of_prediction(answer) for name, answer in answers.items()}
+    metric = wishes.goal.metric
+    figure = towards(wishes.goal, predicted_figure(told, way.batch, metric, price), way.batch, price)
+    answer = answers.get(metric) or answers.get(Goal.LATENCY.metric)
+    known = answer is not None and not answer.abstained and figure.value is not None
     return Candidate(
         way,
-        Evidence.UNKNOWN if answer.abstained else Evidence.PREDICTED,
-        answer.why_not or answer.evidence,
+        Evidence.PREDICTED if known else Evidence.UNKNOWN,
+        (answer and (answer.why_not or answer.evidence)) or figure.note or UNTRIED,
         figure,
-        tuple(_held(limit, lambda name: predicted_figure(per_item, way.batch, name, price)) for limit in wishes.limits),
+        tuple(_held(limit, lambda name: predicted_figure(told, way.batch, name, price)) for limit in wishes.limits),
         price,
     )
 

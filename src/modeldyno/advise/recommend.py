@@ -20,6 +20,7 @@ from modeldyno.advise.candidates import (
     nearest,
     predicted,
     unknown,
+    way_of_cell,
 )
 from modeldyno.advise.prices import Prices
 from modeldyno.advise.wishes import Goal, Wishes
@@ -28,6 +29,7 @@ from modeldyno.core.protocols import Trains
 from modeldyno.core.types import Case, Device, Record
 from modeldyno.platforms import PLATFORMS
 from modeldyno.predict.cells import Cell
+from modeldyno.predict.feasible import refused, too_large
 from modeldyno.predict.prediction import Prediction
 from modeldyno.runtimes import RUNTIMES
 
@@ -68,7 +70,8 @@ class Knowledge:
     parameters: int | None = None
     cells: Sequence[Cell] = ()
     """Of all models."""
-    predictor: Predicts | None = None
+    predictors: Mapping[str, Predicts] = field(default_factory=dict)
+    """By the metric they tell."""
     operations: Operations = lambda _: None
 
 
@@ -154,8 +157,8 @@ def _market(knowledge: Knowledge) -> Market:
 def _predicted(
     question: Question, knowledge: Knowledge, work: Work, market: Market, known: set[Way], broken: Mapping[Way, str]
 ) -> list[Candidate]:
-    """Ways that nobody measured, as far as other results tell of them."""
-    if knowledge.predictor is None or not knowledge.cells:
+    """Ways that nobody measured, as far as other results tell of them; what does not fit is not asked about."""
+    if not knowledge.predictors or not knowledge.cells:
         return []
     case = Case(model=question.model, platform="any", runtime="any", workload=work.workload, shape=dict(work.shape))
     settled = {_apart_from_settings(way) for way in (*known, *broken)}
@@ -163,23 +166,19 @@ def _predicted(
     asked = [
         cell
         for cell in questions(knowledge.cells, subject, work.batches or (1,))
-        if _apart_from_settings(cell) not in settled and _can_run(case, cell)
+        if _apart_from_settings(cell) not in settled and refused(case, cell) is None
     ]
-    answers = knowledge.predictor.predict(asked) if asked else []
-    return [predicted(cell, answer, question.wishes, market) for cell, answer in zip(asked, answers, strict=True)]
+    obstacles = {cell: reason for cell in asked if (reason := too_large(cell, market.memory_mb(cell)))}
+    found = [unknown(way_of_cell(cell), reason, question.wishes, market) for cell, reason in obstacles.items()]
+    asked = [cell for cell in asked if cell not in obstacles]
+    answers = {name: one.predict(asked) for name, one in knowledge.predictors.items()} if asked else {}
+    told = [{name: some[place] for name, some in answers.items()} for place in range(len(asked))]
+    return found + [predicted(cell, one, question.wishes, market) for cell, one in zip(asked, told, strict=True)]
 
 
 def _apart_from_settings(one: Way | Cell) -> tuple[str, str, str, str, int]:
     """Whoever measured or tried this need not ask about it."""
     return one.platform, one.device, one.runtime, one.precision, one.batch
-
-
-def _can_run(case: Case, cell: Cell) -> bool:
-    """Whether its platform would take the case, where the way is one of those that we can run ourselves."""
-    if cell.platform not in PLATFORMS.names() or cell.runtime not in PLATFORMS.get(cell.platform).runtimes:
-        return True
-    moved = {"platform": cell.platform, "runtime": cell.runtime, "precision": cell.precision, "batch": cell.batch}
-    return PLATFORMS.get(cell.platform).refuses(case.model_copy(update=moved)) is None
 
 
 def _unknown(

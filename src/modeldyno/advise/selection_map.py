@@ -75,15 +75,22 @@ def _square(kind: str, size: str, count: int, found: Recommendation | None, gues
 
 def _guesses(store: Store, entries: Iterable[Entry], wishes: Wishes, workload: str) -> Mapping[tuple[str, str], _Wins]:
     """The predicted best platform of each model that nobody measured, counted by family and size."""
-    cells, predictor = knowledge_of_others(store)
-    if predictor is None:
+    cells, predictors = knowledge_of_others(store, wishes)
+    if not predictors:
         return {}
     wins: dict[tuple[str, str], Counter[str]] = {}
     nothing: list[Record] = []
     for entry in entries:
         spec = models.resolve(entry.name)
         known = Knowledge(
-            nothing, (), Prices(prices=()), spec.axes, entry.parameters, cells, predictor, operations_of(spec, workload)
+            nothing,
+            (),
+            Prices(prices=()),
+            spec.axes,
+            entry.parameters,
+            cells,
+            predictors,
+            operations_of(spec, workload),
         )
         choice = advise(Question(entry.name, wishes, workload), known).choice
         if choice:

@@ -51,7 +51,7 @@ def recommend(
         _show_map(opened, wishes, workload, not measured, json)
         return
     question = Question(_named(model), wishes, workload, one_shape(None, shape), available)
-    advice = answer(opened, question, table, predict=not measured)
+    advice = answer(opened, question, table, predict=not measured, say=print_note)
     if json:
         print_json(_document(advice))
     else:

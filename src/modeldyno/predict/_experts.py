@@ -142,10 +142,10 @@ class Experts:
     def _distances(self, questions: Table, counts: Floats) -> list[Distance]:
         families = np.isin(questions.family, self._known.family)
         rows = zip(counts[:, 1].tolist(), counts[:, 2].tolist(), families, strict=True)
-        return [_distance(devices, cells, bool(family)) for devices, cells, family in rows]
+        return [distance_of(devices, cells, bool(family)) for devices, cells, family in rows]
 
 
-def _distance(devices_of_model: float, cells_of_device: float, family: bool) -> Distance:
+def distance_of(devices_of_model: float, cells_of_device: float, family: bool) -> Distance:
     if cells_of_device < FEW_CELLS:
         return Distance.DEVICE
     if not devices_of_model:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,10 @@ from modeldyno.core.metrics import format_value
 from modeldyno.core.types import Case
 from modeldyno.importers._questions import Asked, Questions, read_questions
 from modeldyno.predict.cells import Cell, cell_of
+from modeldyno.predict.feasible import too_large
 from modeldyno.predict.prediction import Distance, Prediction
 from modeldyno.predict.predictor import FEWEST, Predictor
-from modeldyno.predict.stored import LATENCY, cell_of_record, cells_of, predictor_of
+from modeldyno.predict.stored import LATENCY, Say, cell_of_record, cells_of, predictor_of, quiet
 from modeldyno.store.store import Store
 
 _WHOLE = re.compile(r"-?\d{1,18}")
@@ -45,13 +46,13 @@ class Answered:
     """Rows whose number was given and used."""
 
 
-def answer_table(store: Store, path: Path, warn: Callable[[str], None]) -> Answered:
+def answer_table(store: Store, path: Path, warn: Say) -> Answered:
     """Rows with a number are measurements to be used, the others questions."""
     questions = read_questions(path)
     cells = [cell_of_record(row.record) if row.record else None for row in questions.rows]
     given = [cell for row, cell in zip(questions.rows, cells, strict=True) if cell and row.filled and cell.value]
     open_ = [place for place, row in enumerate(questions.rows) if not row.filled]
-    predictor = _predictor(store, given)
+    predictor = _predictor(store, given, warn)
     given = _without_slips(predictor, given, warn)
     asked = [cell.asked() for place in open_ if (cell := cells[place])]
     told = iter(predictor.predict(asked, calibration=given))
@@ -59,9 +60,9 @@ def answer_table(store: Store, path: Path, warn: Callable[[str], None]) -> Answe
     return Answered(tuple(answers), questions.target, len(given))
 
 
-def _predictor(store: Store, given: Sequence[Cell]) -> Predictor:
+def _predictor(store: Store, given: Sequence[Cell], say: Say) -> Predictor:
     """Of the store; of the table alone, where the store has nothing."""
-    found = predictor_of(store) if store.path.exists() else None
+    found = predictor_of(store, say=say) if store.path.exists() else None
     if found is None and len(given) >= FEWEST:
         return Predictor.fit(given)
     if found is None:
@@ -71,7 +72,7 @@ def _predictor(store: Store, given: Sequence[Cell]) -> Predictor:
     return found
 
 
-def _without_slips(predictor: Predictor, given: Sequence[Cell], warn: Callable[[str], None]) -> list[Cell]:
+def _without_slips(predictor: Predictor, given: Sequence[Cell], warn: Say) -> list[Cell]:
     """Leaves out numbers that stand in another unit, if they can be told."""
     told = predictor.predict([cell.asked() for cell in given])
     kept = []
@@ -164,19 +165,22 @@ class Row:
         }
 
 
-def answer_model(store: Store, wanted: Wanted) -> list[Row]:
+def answer_model(store: Store, wanted: Wanted, say: Say = quiet) -> list[Row]:
     """On each device that is known, in each way that was seen there; fastest first, what is unknown last."""
     known = cells_of(store) if store.path.exists() else []
-    predictor = predictor_of(store) if known else None
+    predictor = predictor_of(store, say=say) if known else None
     if predictor is None:
         raise InputError("The store has too few results to predict from; run dyno run or dyno db import first.")
     cells = _cells(wanted, known)
     measured = {(cell.place[:-1], cell.batch): cell for cell in known}
     told = predictor.predict(cells)
-    rows = [
-        Row(cell, _as_measured(measured[key]) if (key := (cell.place[:-1], cell.batch)) in measured else prediction)
-        for cell, prediction in zip(cells, told, strict=True)
-    ]
+    rows = []
+    for cell, prediction in zip(cells, told, strict=True):
+        if last := measured.get((cell.place[:-1], cell.batch)):
+            prediction = _as_measured(last)
+        elif reason := too_large(cell):
+            prediction = Prediction(None, None, None, prediction.distance, reason, reason)
+        rows.append(Row(cell, prediction))
     return sorted(rows, key=lambda row: (row.prediction.value is None, row.prediction.value or 0.0))
 
 

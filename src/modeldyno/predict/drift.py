@@ -11,8 +11,7 @@ import numpy as np
 from modeldyno.predict._corrected import COVERAGE
 from modeldyno.predict.cells import Cell, newest
 from modeldyno.predict.predictor import Predictor
-from modeldyno.predict.stored import LATENCY, VERSION, _file, _loaded, cells_of
-from modeldyno.store.models import newest_model
+from modeldyno.predict.stored import LATENCY, cells_of, kept_predictor
 from modeldyno.store.store import Store
 
 MOST = 400
@@ -56,15 +55,9 @@ def drift(store: Store, metric: str = LATENCY) -> Drift | None:
     return drift_of(predictor, cells_of(store, metric)) if predictor else None
 
 
-def kept_predictor(store: Store, metric: str = LATENCY) -> Predictor | None:
-    """The last that was trained, whatever came since; None where there is none, or it is no longer in the cache."""
-    kept = newest_model(store, metric)
-    return _loaded(_file(kept.fingerprint)) if kept and kept.version == VERSION else None
-
-
 def drift_of(predictor: Predictor, cells: Sequence[Cell]) -> Drift | None:
     """New is what it did not learn from, whenever that was measured: results may be imported years later."""
-    learned = {cell for world in predictor._worlds.values() for cell in world.cells}
+    learned = set(predictor.known)
     new = [cell for cell in newest(cells) if cell not in learned]
     order = np.random.default_rng(0).permutation(len(new))[:MOST]
     asked = [new[place] for place in order]

@@ -11,7 +11,7 @@ import numpy as np
 
 from modeldyno.analysis.roofline import HARDWARE
 from modeldyno.predict._corrected import COVERAGE
-from modeldyno.predict._experts import FEW_CELLS, _distance
+from modeldyno.predict._experts import FEW_CELLS, distance_of
 from modeldyno.predict._table import Bools, Floats, Ints
 from modeldyno.predict.cells import Cell, newest
 from modeldyno.predict.prediction import Distance
@@ -165,8 +165,8 @@ class _Table:
 
     def _share(self, devices: int, cells: int, more_devices: int, more_cells: int) -> float:
         """Of the width that goes with the step to a nearer distance; nothing where examinations do not tell."""
-        now = self._usual.get(_distance(devices, cells, True))
-        then = self._usual.get(_distance(more_devices, more_cells, True))
+        now = self._usual.get(distance_of(devices, cells, True))
+        then = self._usual.get(distance_of(more_devices, more_cells, True))
         return max(0.0, 1 - then / now) if now and then else 0.0
 
     def _why(self, place: int, by_model: float, by_device: float) -> str:

@@ -74,7 +74,12 @@ class Predictor:
 
     @property
     def size(self) -> int:
-        return sum(len(world.known) for world in self._worlds.values())
+        return len(self.known)
+
+    @property
+    def known(self) -> list[Cell]:
+        """What it has learned from."""
+        return [cell for world in self._worlds.values() for cell in world.cells]
 
     @property
     def errors(self) -> dict[Distance, Floats]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -23,6 +23,9 @@ from modeldyno.store.store import Store
 VERSION = 2
 """Of the way to predict: raised whenever it changes."""
 LATENCY = "latency_ms"
+Say = Callable[[str], None]
+_MANY = 1000
+"""Results from which learning takes long enough to be told."""
 _PER_ITEM = {LATENCY: ("latency_mean_ms", "throughput_per_s")}
 """Metrics that are told per item, and what else tells them."""
 
@@ -60,13 +63,26 @@ def cell_of_record(record: Record, metric: str = LATENCY) -> Cell | None:
     )
 
 
-def predictor_of(store: Store, metric: str = LATENCY) -> Predictor | None:
+def quiet(_: str) -> None:
+    """Says nothing."""
+
+
+def predictor_of(store: Store, metric: str = LATENCY, say: Say = quiet) -> Predictor | None:
     """As kept, where nothing new has come; else trained now. None with too few results."""
     cells = cells_of(store, metric)
     if len(cells) < FEWEST:
         return None
-    file = _file(fingerprint(cells))
-    return _loaded(file) or train(store, metric, cells)
+    if found := _loaded(_file(fingerprint(cells))):
+        return found
+    if len(cells) >= _MANY:
+        say(f"Learning {metric} from {len(cells):,} results; this can take minutes, and is kept until new ones come.")
+    return train(store, metric, cells)
+
+
+def kept_predictor(store: Store, metric: str = LATENCY) -> Predictor | None:
+    """The last that was trained, whatever came since; None where there is none, or it is no longer in the cache."""
+    kept = newest_model(store, metric)
+    return _loaded(_file(kept.fingerprint)) if kept and kept.version == VERSION else None
 
 
 def train(store: Store, metric: str = LATENCY, cells: list[Cell] | None = None) -> Predictor:

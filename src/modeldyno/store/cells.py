@@ -23,7 +23,8 @@ def read_cells(store: Store, name: str, *others: str) -> Iterator[Row]:
         rows = connection.execute(
             f"""SELECT c.workload, c.model, c.platform, c.runtime, c.precision, c.batch, c.shape, c.options,
                     d.name AS device, m.parameters, TRY_CAST(r.model_info ->> 'gflop' AS DOUBLE) AS gflop,
-                    r.activations.value AS activations, r.placement -> 'nodes' AS nodes, r.software, r.started_at, {metrics}
+                    r.activations.value AS activations, r.placement -> 'nodes' AS nodes,
+                    r.software, r.started_at, {metrics}
                 FROM {RELATION} JOIN runs u ON u.run_id = r.run_id
                 WHERE r.status = ? AND r.provenance IN ({", ".join("?" * len(_REAL))})
                     AND d.name IS NOT NULL AND NOT coalesce(d.emulated, false) AND u.effort <> '{GATE}'

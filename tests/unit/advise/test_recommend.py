@@ -20,12 +20,15 @@ from modeldyno.core.errors import InputError, UnknownName
 from modeldyno.core.types import Device, Record, Status, Verdict
 from modeldyno.predict.cells import Cell, cell_of
 from modeldyno.predict.prediction import Distance, Prediction
+from modeldyno.predict.stored import LATENCY
+
+OF_KNOWLEDGE = ("cells", "predictors", "prices", "parameters")
 
 
 def advised(records: Sequence[Record], here: Sequence[Device] = (), **asked: Any) -> Advice:
     words = {"goal": "latency", "slo": None, "max_memory": None, "budget_per_hour": None}
     wishes = read_wishes(**{name: asked.pop(name, usual) for name, usual in words.items()})
-    of_knowledge = {name: asked.pop(name) for name in ("cells", "predictor", "prices") if name in asked}
+    of_knowledge = {name: asked.pop(name) for name in OF_KNOWLEDGE if name in asked}
     knowledge = {"records": records, "here": here, "prices": read_prices(), "axes": {"seq": 128}, **of_knowledge}
     return advise(Question("tiny-bert", wishes, **asked), Knowledge(**knowledge))
 
@@ -229,7 +232,7 @@ def known_cells(*records: Record) -> list[Cell]:
 def test_what_was_not_measured_is_predicted_from_what_other_models_did() -> None:
     others = known_cells(record(H100, 1.0, model="other"), record(L4, 4.0, model="other"))
     oracle = Oracle(2.0)
-    advice = advised([record(L4, 5.0)], cells=others, predictor=oracle)
+    advice = advised([record(L4, 5.0)], cells=others, predictors={LATENCY: oracle})
     assert [(cell.device, cell.model, cell.value) for cell in oracle.asked] == [(H100.name, "tiny-bert", None)]
     assert advice.choice
     assert (advice.choice.evidence, advice.choice.figure.value) == (Evidence.PREDICTED, 2.0)
@@ -243,33 +246,57 @@ def test_only_batch_sizes_that_a_device_has_seen_are_asked_about() -> None:
     others += [record(XEON, 1.0, model="other", batch=64)]
     oracle = Oracle(2.0)
     mine = [record(L4, 5.0, batch=size) for size in (1, 8, 32)]
-    advised(mine, cells=known_cells(*others), predictor=oracle)
+    advised(mine, cells=known_cells(*others), predictors={LATENCY: oracle})
     assert [(cell.device, cell.batch) for cell in oracle.asked] == [(H100.name, 1), (H100.name, 8), (XEON.name, 64)]
 
 
 def test_a_prediction_is_of_one_item() -> None:
     others = known_cells(record(H100, 1.0, model="other", batch=8))
     latency, rate = (
-        advised([record(L4, 50.0, batch=8)], cells=others, predictor=Oracle(2.0), goal=goal).rivals[0].figure.value
+        advised([record(L4, 50.0, batch=8)], cells=others, predictors={LATENCY: Oracle(2.0)}, goal=goal)
+        .rivals[0]
+        .figure.value
         for goal in ("latency", "throughput")
     )
     assert (latency, rate) == (16.0, 500.0)
 
 
+def test_memory_and_energy_are_predicted_by_predictors_of_their_own() -> None:
+    others = known_cells(record(H100, 1.0, model="other", batch=8))
+    predictors = {LATENCY: Oracle(2.0), "memory_peak_mb": Oracle(900.0), "energy_j": Oracle(16.0)}
+    found = {
+        goal: advised([], cells=others, predictors=predictors, goal=goal).rivals[0].figure.value
+        for goal in ("latency", "memory", "energy")
+    }
+    assert found == {"latency": 16.0, "memory": 900.0, "energy": 2.0}
+    held = advised([], cells=others, predictors=predictors, max_memory="800MiB").candidates[0].held
+    assert [one.holds for one in held] == [False]
+
+
+def test_what_does_not_fit_is_told_and_not_asked_about() -> None:
+    others = known_cells(record(L4, 1.0, model="other"))
+    oracle = Oracle(2.0)
+    advice = advised([], cells=others, predictors={LATENCY: oracle}, parameters=7_000_000_000)
+    assert oracle.asked == []
+    assert advice.candidates[0].rests_on == "does not fit: weights take 28 GB, the device has 24 GB"
+
+
 def test_predictions_know_neither_percentiles_nor_memory() -> None:
     others = known_cells(record(H100, 1.0, model="other"))
-    advice = advised([], cells=others, predictor=Oracle(2.0), slo="p95=9ms", max_memory="8GB")
+    advice = advised([], cells=others, predictors={LATENCY: Oracle(2.0)}, slo="p95=9ms", max_memory="8GB")
     assert advice.choice is None
     assert [held.holds for held in advice.candidates[0].held] == [None, None]
 
 
 def test_a_prediction_that_abstains_is_unknown_and_a_failed_way_is_not_asked_about() -> None:
     others = known_cells(record(H100, 1.0, model="other"))
-    silent = advised([record(L4, 5.0)], cells=others, predictor=Oracle(2.0, why_not="too far from all that is known"))
+    silent = advised(
+        [record(L4, 5.0)], cells=others, predictors={LATENCY: Oracle(2.0, why_not="too far from all that is known")}
+    )
     assert silent.candidates[-1].rests_on == "too far from all that is known"
     assert silent.candidates[-1].evidence is Evidence.UNKNOWN
     oracle = Oracle(2.0)
-    advised([record(H100, 1.0, status="failed", reason="no")], cells=others, predictor=oracle)
+    advised([record(H100, 1.0, status="failed", reason="no")], cells=others, predictors={LATENCY: oracle})
     assert oracle.asked == []
 
 

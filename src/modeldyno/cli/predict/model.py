@@ -82,7 +82,7 @@ def _answer_model(
     from modeldyno.predict.asking import Wanted, answer_model
 
     wanted = Wanted(name, _words(on), _words(runtime), _words(precision), batch, one_shape(None, shape))
-    told = answer_model(store, wanted)
+    told = answer_model(store, wanted, say=print_note)
     if json:
         print_json({"model": name, "batch": batch, "predictions": [row.document() for row in told]})
         return

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from modeldyno.analysis.roofline import HARDWARE
 from modeldyno.core.types import Provenance, Status
-from modeldyno.predict.drift import kept_predictor
 from modeldyno.predict.measure_next import suggest
-from modeldyno.predict.stored import cells_of
+from modeldyno.predict.stored import cells_of, kept_predictor
 from modeldyno.reports.cells import number, number_column, status_tone, table, text_column, words
 from modeldyno.reports.document import Cell, Column, Finding, Note, Row, Section, Tone
 from modeldyno.reports.material import MOST_SERIES, Material
