@@ -143,3 +143,23 @@ def test_an_empty_store_and_an_unknown_model_are_told_what_to_do(dyno: Dyno, tmp
     (first, *_) = json.loads(told.stdout)["predictions"]
     assert first["device"] == "rtx4090"
     assert first["evidence"]
+
+
+def test_a_table_by_itself_names_what_it_does_not_use(dyno: Dyno, tmp_path: Path) -> None:
+    rows = list(hub_rows())
+    slip, negative = rows[0] | {"latency_ms": 1e3 * rows[0]["latency_ms"]}, rows[1] | {"latency_ms": -5}
+    again = rows[2] | {"latency_ms": 3 * rows[2]["latency_ms"]}
+    table = [slip, negative, *rows[2:-4], again, *(row | {"latency_ms": None} for row in rows[-4:])]
+    write(tmp_path / "q.csv", [{"id": place} | row for place, row in enumerate(table)])
+    done = dyno("predict", "--questions", str(tmp_path / "q.csv"), "--output", str(tmp_path / "a.csv"))
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stderr.split())
+    assert "was left out: check its unit" in said
+    assert "Row 1 was left out" in said
+    assert f"Rows 2, {len(table) - 5} are of one case and up to 3 times apart; the last is used." in said
+
+    write(tmp_path / "q.csv", [{"id": place} | row for place, row in enumerate(rows)])
+    text = (tmp_path / "q.csv").read_text().replace("latency_ms", "foo")
+    (tmp_path / "q.csv").write_text(text)
+    done = dyno("predict", "--questions", str(tmp_path / "q.csv"), "--output", str(tmp_path / "b.csv"))
+    assert "There is no column latency_ms" in " ".join(done.stderr.split())

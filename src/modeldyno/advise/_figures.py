@@ -66,8 +66,11 @@ def of_record(record: Record, name: str) -> Figure:
 
 
 def _spread(record: Record, name: str) -> Estimate:
-    """As the analysis has it; with too few samples for an interval, their range is taken for a standard deviation."""
+    """As the analysis has it; with too few samples for an interval, their range is taken for a standard deviation; of
+    memory, which is read once, what processes may differ by."""
     known, within = estimate(record, name), bounds(record, name)
+    if name == Goal.MEMORY.metric and known.value is not None and known.variance is None:
+        return replace(known, variance=ALLOWED_SPREAD**2)
     if known.variance is not None or known.value is None or within is None or not within[0] > 0:
         return known
     deviation = math.log(within[1] / within[0]) / 2

@@ -48,6 +48,10 @@ def _key(record: Record) -> _Key:
     return tuple(sorted(record.case.shape.items())), options_of_work(record.case)
 
 
+def _key_of(work: Work) -> _Key:
+    return tuple(sorted(work.shape.items())), tuple(sorted(work.options.items()))
+
+
 def _places(records: Sequence[Record]) -> set[tuple[str, str | None]]:
     return {(record.case.platform, record.device.name if record.device else None) for record in records}
 
@@ -56,7 +60,7 @@ def failures(records: Iterable[Record], work: Work) -> dict[Way, str]:
     """Ways whose newest attempt at this work failed or gave no valid result, with the reason."""
     newest: dict[Way, Record] = {}
     for record in sorted(records, key=lambda record: record.started_at):
-        same = record.case.workload == work.workload and _key(record)[0] == tuple(sorted(work.shape.items()))
+        same = record.case.workload == work.workload and _key(record) == _key_of(work)
         if same and record.status is not Status.SKIPPED and is_of_hardware(record):
             newest[way_of(record)] = record
     bad = {way: one for way, one in newest.items() if one.status in (Status.FAILED, Status.INVALID)}

@@ -91,9 +91,11 @@ class Cluster:
             _check("--tensor", self.tensor, _tensors(anatomy, self), anatomy.no_tensor)
         if self.pipeline is not None:
             _check("--pipeline", self.pipeline, _pipelines(anatomy, self), anatomy.no_pipeline)
-        if (self.tensor or 1) * (self.pipeline or 1) > self.world:
+        together = (self.tensor or 1) * (self.pipeline or 1)
+        if self.world % together:
             raise InputError(
-                f"--tensor {self.tensor} times --pipeline {self.pipeline} is more than {self.world} GPUs; ask for less."
+                f"--tensor {self.tensor or 1} times --pipeline {self.pipeline or 1} is {together}, which does not "
+                f"divide {self.world} GPUs; ask for others."
             )
 
 

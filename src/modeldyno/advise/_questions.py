@@ -10,13 +10,15 @@ from modeldyno.predict.cells import Cell, cell_of
 
 
 def questions(known: Iterable[Cell], subject: Cell, batches: Sequence[int]) -> list[Cell]:
-    """The subject on every device and in every way that did such work, at the batch sizes asked for that were seen
-    there; where none was, at the smallest that was: sizes nobody tried on a device cannot be told from others."""
+    """The subject on every device and in every way that did such work, with the versions used there last.
+
+    At the batch sizes asked for that were seen there; where none was, at the smallest that was: sizes nobody tried on a
+    device cannot be told from others."""
     places: dict[tuple[str, ...], list[Cell]] = {}
     workload = subject.work.split()[0]
     for cell in known:
         if cell.work.split()[0] == workload:
-            places.setdefault((cell.device, *cell.way), []).append(cell)
+            places.setdefault((cell.device, *cell.way[:-1]), []).append(cell)
     asked: list[Cell] = []
     for cells in places.values():
         seen = {cell.batch for cell in cells}

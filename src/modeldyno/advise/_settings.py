@@ -95,10 +95,16 @@ def _threads(record: Record) -> Setting:
     return Setting("threads", used, "what the runtime chose by itself in the record; try others: --option threads=1,2")
 
 
-def _requests(record: Record, pools: Sequence[Record]) -> Setting:
-    """How many steps at once: as the workload pool found it worth, with the same runtime, precision and options."""
+def _work_of(record: Record) -> tuple[object, ...]:
     case = record.case
-    same = [one for one in pools if (one.case.runtime, one.case.precision) == (case.runtime, case.precision)]
+    how = {name: value for name, value in case.options.items() if name in HOW}
+    return case.runtime, case.precision, case.batch, dict(case.shape), how
+
+
+def _requests(record: Record, pools: Sequence[Record]) -> Setting:
+    """How many steps at once: as the workload pool found it worth, for the same work done in the same way."""
+    case = record.case
+    same = [one for one in pools if _work_of(one) == _work_of(record)]
     found = [(gain, one) for one in same if (gain := one.value("concurrency_gain"))]
     if not found:
         tell = f"dyno run {case.model} --workload pool --on {case.target} --runtime {case.runtime}"

@@ -10,7 +10,7 @@ from modeldyno.advise._known import Work, chosen_work
 from modeldyno.advise._settings import Setting, settings_of
 from modeldyno.advise.candidates import Candidate, Market, Way, measured, nearest
 from modeldyno.advise.wishes import Goal, Wishes
-from modeldyno.analysis.scaling import KNEE_GAIN, curves
+from modeldyno.analysis.scaling import KNEE_GAIN, knee_of
 from modeldyno.core.types import Case, Device, Record
 
 INFERENCE, POOL = "inference", "pool"
@@ -115,6 +115,5 @@ def _batch(demand: Demand, group: Sequence[Candidate]) -> Candidate:
     if demand.by_latency:
         enough = (1 - KNEE_GAIN) * max(one.figure.value or 0.0 for one in group)
         return max((one for one in group if (one.figure.value or 0.0) >= enough), key=lambda one: one.way.batch)
-    (curve,) = curves([one.record for one in group if one.record])
-    size = curve.knee.size if curve.knee else curve.points[-1].size
-    return next(one for one in group if one.way.batch == size)
+    sizes = {one.way.batch: one for one in sorted(group, key=lambda one: one.way.batch)}
+    return sizes[knee_of({size: one.figure.value or 0.0 for size, one in sizes.items()})]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -12,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError
 
 from modeldyno.core.errors import InputError
+from modeldyno.core.names import occurs
 from modeldyno.core.settings_file import read_settings
 from modeldyno.core.types import Device, Frozen
 
@@ -63,7 +63,7 @@ def read_prices(path: Path | None = None) -> Prices:
 
 def hourly(prices: Sequence[Price], name: str, device: Device | None = None) -> Hourly:
     """The price of the device of this name; of one that is sold by the core, `device` says how many it has."""
-    found = [(len(word), row) for row in prices for word in row.names if _occurs(word, name)]
+    found = [(len(word), row) for row in prices for word in row.names if occurs(word, name)]
     if not found:
         return Hourly(None, why_not=f"no price is known for {name}; add it to a table for --prices")
     row = max(found, key=lambda pair: pair[0])[1]
@@ -73,8 +73,3 @@ def hourly(prices: Sequence[Price], name: str, device: Device | None = None) -> 
     if not cores:
         return Hourly(None, row, f"{row.device} is priced by the core, and how many there are is not known")
     return Hourly(row.per_hour * float(cores), row)
-
-
-def _occurs(word: str, name: str) -> bool:
-    """As whole words: an A10 is no A100."""
-    return re.search(rf"(?<![a-z0-9]){re.escape(word.lower())}(?![a-z0-9])", name.lower()) is not None

@@ -185,7 +185,9 @@ def _unknown(
     question: Question, knowledge: Knowledge, market: Market, found: Sequence[Candidate], broken: Mapping[Way, str]
 ) -> list[Candidate]:
     """What was tried and failed, and what this machine offers that nothing is known of."""
-    told = [unknown(way, f"failed: {reason}", question.wishes, market) for way, reason in broken.items()]
+    worked = {one.way for one in found}
+    failed = {way: reason for way, reason in broken.items() if way not in worked}
+    told = [unknown(way, f"failed: {reason}", question.wishes, market) for way, reason in failed.items()]
     seen = {(one.way.place, one.way.runtime) for one in (*found, *told)}
     for device in knowledge.here:
         if device.emulated:

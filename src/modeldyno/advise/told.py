@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from modeldyno.advise._figures import Figure
@@ -10,6 +11,7 @@ from modeldyno.advise.configure import Configuration, Demand
 from modeldyno.advise.recommend import Advice
 from modeldyno.advise.wishes import Goal, Wishes
 from modeldyno.core.metrics import significant
+from modeldyno.runtimes import RUNTIMES
 
 UNIT_MIXED_UP = 100.0
 """A limit that everything misses by so much was likely meant in another unit."""
@@ -84,15 +86,22 @@ def undecided_sentence(made: Configuration) -> str:
 
 
 def _search_command(demand: Demand) -> str:
-    words = ["dyno configure", demand.model, f"--on {demand.platform}", "--search"]
-    return " ".join([*words, *(f"--slo {limit.name}" for limit in demand.wishes.limits if limit.unit == "ms")])
+    place = f"{demand.platform}:{demand.index}" if demand.index else demand.platform
+    words = ["dyno", "configure", demand.model, "--on", place]
+    for option, values in (("--runtime", demand.runtimes), ("--precision", demand.precisions)):
+        words += [option, ",".join(values)] if values else []
+    words += [word for axis, size in demand.shape.items() for word in ("--shape", f"{axis}={size}")]
+    for limit in demand.wishes.limits:
+        words += ["--slo", limit.name] if limit.unit == "ms" else ["--max-memory", limit.name.split()[-1]]
+    return shlex.join([*words, "--search"])
 
 
 def _gap(advice: Advice) -> str:
     """What it is that nobody knows."""
     goal, measured = advice.question.wishes.goal, [one for one in advice.candidates if one.record]
     if not measured:
-        return f"nothing was measured of {advice.question.model}, and nothing tells enough to predict it"
+        where = " on this machine" if advice.question.available else ""
+        return f"nothing was measured of {advice.question.model}{where}, and nothing tells enough to predict it"
     note = next((one.figure.note for one in measured if one.figure.note), "")
     return f"no result of {advice.question.model} tells its {goal.value}{f' ({note})' if note else ''}"
 
@@ -112,21 +121,23 @@ def _where(one: Candidate) -> str:
 def command(advice: Advice) -> str:
     """What would tell most: the choice itself where it was only predicted, else the model on what is here."""
     question, choice = advice.question, advice.choice
-    words = ["dyno run", question.model]
-    if question.workload != "inference":
-        words.append(f"--workload {question.workload}")
-    if choice and choice.evidence is Evidence.PREDICTED:
+    words = ["dyno", "run", question.model]
+    words += ["--workload", question.workload] if question.workload != "inference" else []
+    if choice and choice.evidence is Evidence.PREDICTED and choice.way.runtime in RUNTIMES.names():
         way = choice.way
-        words += [f"--on {way.platform} --runtime {way.runtime} --precision {way.precision} --batch {way.batch}"]
+        words += ["--on", way.platform, "--runtime", way.runtime, "--precision", way.precision]
+        words += ["--batch", str(way.batch)]
+        words += [word for option in way.settings.split() for word in ("--option", option)]
+        words += [word for axis, size in advice.work.shape.items() for word in ("--shape", f"{axis}={size}")]
     else:
         words += _effort(question.wishes)
-    return " ".join(words)
+    return shlex.join(words)
 
 
 def _effort(wishes: Wishes) -> list[str]:
     words = ["--quick"]
     if wishes.samples:
-        words.append(f"--samples {wishes.samples}")
+        words += ["--samples", str(wishes.samples)]
     if wishes.goal is Goal.ENERGY:
         words.append("--energy")
     return words

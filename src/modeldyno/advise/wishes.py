@@ -45,7 +45,7 @@ class Goal(StrEnum):
 _UNITS = {
     Goal.LATENCY: "ms",
     Goal.THROUGHPUT: "items/s",
-    Goal.MEMORY: "MB",
+    Goal.MEMORY: "MiB",
     Goal.COST: "USD per million items",
     Goal.ENERGY: "J per item",
 }
@@ -104,7 +104,7 @@ def read_wishes(goal: str, slo: str | None, max_memory: str | None, budget_per_h
         read = read_slo(slo)
         limits.append(Limit(str(read), _latency_metric(read), read.bound_ms, "ms"))
     if max_memory:
-        limits.append(Limit(f"memory {max_memory}", "memory_peak_mb", read_memory(max_memory), "MB"))
+        limits.append(Limit(f"memory {max_memory}", "memory_peak_mb", read_memory(max_memory), "MiB"))
     if budget_per_hour is not None:
         if not (math.isfinite(budget_per_hour) and budget_per_hour > 0):
             raise InputError(f"--budget-per-hour {budget_per_hour:g} is no budget; write USD for an hour, such as 2.")

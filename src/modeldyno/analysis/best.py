@@ -150,12 +150,13 @@ def both_have_bounds(a: Record, b: Record, name: str) -> bool:
 
 
 def bounds(record: Record, name: str) -> tuple[float, float] | None:
-    """The interval; with too few samples for one, the value as far off as they are from their median."""
+    """The interval; with too few samples for one, a time or rate as far off as they are from their median."""
     metric = record.metrics[name]
     if metric.low is not None and metric.high is not None:
         return metric.low, metric.high
     samples = [sample for process in record.samples for sample in process.host_ms]
-    if metric.value is None or len(samples) < FEWEST_FOR_RANGE or min(samples) <= 0:
+    timed = name.endswith(("_ms", "_per_s"))
+    if metric.value is None or not timed or len(samples) < FEWEST_FOR_RANGE or min(samples) <= 0:
         return None
     off = max(max(samples) / median(samples), median(samples) / min(samples))
     return metric.value / off, metric.value * off

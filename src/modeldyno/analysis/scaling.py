@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -197,19 +197,26 @@ def fit(sizes: Sequence[float], latencies: Sequence[float]) -> Line:
 
 
 def knee(points: Sequence[Point], gain: float = KNEE_GAIN) -> Knee | None:
+    if len(points) < 2:
+        return None
+    rates = {point.size: point.per_s for point in points}
+    size = knee_of(rates, gain)
+    following = next((larger for larger in rates if larger > size), None)
+    return Knee(size, _added(rates, size, following) if following else None)
+
+
+def knee_of(rates: Mapping[int, float], gain: float = KNEE_GAIN) -> int:
     """The largest size that added at least `gain` of throughput for each doubling since the best smaller size.
 
     Held against the best so far, and not against its neighbour, one odd size does not end the search."""
-    if len(points) < 2:
-        return None
-    best = 0
-    for place in range(1, len(points)):
-        if _added(points[best], points[place]) >= gain:
-            best = place
-    return Knee(points[best].size, _added(*points[best : best + 2]) if best + 1 < len(points) else None)
+    best, *larger = sorted(rates)
+    for size in larger:
+        if _added(rates, best, size) >= gain:
+            best = size
+    return best
 
 
-def _added(small: Point, large: Point) -> float:
+def _added(rates: Mapping[int, float], small: int, large: int) -> float:
     """Share of throughput per doubling of the size."""
-    per_doubling = math.log(large.per_s / small.per_s) / math.log2(large.size / small.size)
+    per_doubling = math.log(rates[large] / rates[small]) / math.log2(large / small)
     return math.expm1(min(per_doubling, _LARGEST))  # two sizes side by side say little of a doubling

@@ -38,6 +38,8 @@ class Questions:
     rows: tuple[Asked, ...]
     target: str
     """The column that is asked for."""
+    has_target: bool = True
+    """Whether there is such a column at all; without one every row is a question."""
 
 
 def read_questions(path: Path) -> Questions:
@@ -53,7 +55,7 @@ def read_questions(path: Path) -> Questions:
     target = _target(table, targets)
     columns = tuple(dict.fromkeys([*table.columns, *_OPTIONAL]))
     rows = (_asked(document, importer, columns, row, target) for row in table.rows)
-    return Questions(tuple(rows), target)
+    return Questions(tuple(rows), target, target in table.columns)
 
 
 def _loaded(path: Path) -> Document:

@@ -15,12 +15,12 @@ _TRUST_OFFSET, _TRUST_SPREAD = 2.0, 3.0
 """Observations that a difference of whole columns must have to weigh as much as that of its parts."""
 _FLOOR, _PER_YEAR, _FEW = 0.01, 0.05, 0.015
 _WITHOUT = 0.5
+_UNKNOWN_BATCH = 0.5
+"""How much two octaves of the batch size may change, where none was ever seen to."""
 _PULL, _PULL_OFFSET, _ROUNDS = 3.0, 0.01, 3
 _USUAL_SPREAD, _DOUBT = 0.15, 4.0
 _SHARPNESS = 3
 """Anchors weigh by this power of their precision."""
-WIDTH = 4 + 2 * BEST
-"""Columns of a summary."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,7 @@ class Anchors:
         self._devices = _DeviceShift(known, left[across], right[across])
         self._columns = _shift(known.column, left, right, known.value, known.column[left] != known.column[right])
         self._ways = _shift(known.way, left, right, known.value, same_device & ~same_way)
+        self._batches = _batch_shift(known, left, right)
         self._order = np.argsort(known.item, kind="stable")
         self._items = known.item[self._order]
 
@@ -164,8 +165,21 @@ class Anchors:
             count * np.nan_to_num(spread) + _TRUST_SPREAD * np.where(np.isnan(parts), _WITHOUT, parts_doubt) + 0.05
         ) / (count + _TRUST_SPREAD)
         years = questions.numbers[asked, 1] - known.numbers[anchor, 1]
+        octaves = questions.numbers[asked, 0] - known.numbers[anchor, 0]
+        slope, slope_doubt = self._batches
         variance = doubt**2 + _FLOOR**2 + (_PER_YEAR * years) ** 2 + _FEW / (count + _TRUST_OFFSET)
-        return known.value[anchor] + shift, np.sqrt(variance)
+        return known.value[anchor] + shift + slope * octaves, np.sqrt(variance + (slope_doubt * octaves) ** 2)
+
+
+def _batch_shift(known: Table, left: Ints, right: Ints) -> tuple[float, float]:
+    """What two more octaves of the batch size add to the logarithm of an item's time, and how much that varies."""
+    octaves = known.numbers[left, 0] - known.numbers[right, 0]
+    same = (known.column[left] == known.column[right]) & (octaves > 0)
+    if same.sum() < _TRUST_SPREAD:
+        return 0.0, _UNKNOWN_BATCH
+    slopes = (known.value[left] - known.value[right])[same] / octaves[same]
+    _, middle, spread, _ = spreads(np.zeros(len(slopes), dtype=np.int64), slopes)
+    return float(middle[0]), float(spread[0])
 
 
 def _parts(shift: _Shift, left: Ints, right: Ints) -> tuple[Floats, Floats]:

@@ -81,6 +81,10 @@ class Correction:
         """Logarithmic errors of the examinations, by distance."""
         return {distance: errors for one in self.learned.values() for distance, errors in one.errors.items()}
 
+    def examined(self, distance: Distance) -> bool:
+        """Whether intervals rest on examinations."""
+        return (distance is Distance.DEVICE) in self.learned
+
     def of(self, asked: Table, told: Told) -> tuple[Floats, Floats]:
         """What to add to the logarithm, and half of the width of its interval."""
         add, half = np.zeros(len(asked)), _USUAL_FACTOR * told.doubt

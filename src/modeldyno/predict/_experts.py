@@ -34,7 +34,7 @@ class Told:
     features: Floats
     distance: list[Distance]
     strange: Bools
-    """Whether nothing at all is known of the device, or of the way to run: no examination is like that."""
+    """Whether nothing at all is known of the device, the way to run or the batch size: no examination is like that."""
 
 
 class Experts:
@@ -67,7 +67,9 @@ class Experts:
                 *(self._profile(questions, middle),),
             ]
         )
-        strange = (counts[:, 2] == 0) | ~np.isin(questions.way, self._known.way)
+        known = self._known
+        strange = (counts[:, 2] == 0) | ~np.isin(questions.way, known.way)
+        strange |= ~np.isin(questions.numbers[:, 0], known.numbers[:, 0])
         return Told(middle, doubt, features, self._distances(questions, counts), strange)
 
     def _effects(self, questions: Table) -> tuple[Floats, Floats]:
@@ -122,6 +124,10 @@ class Experts:
         return np.unique(self._known.model)
 
     @cached_property
+    def _pairs(self) -> set[tuple[int, int]]:
+        return {(int(model), int(device)) for model, device in self._model_on_device}
+
+    @cached_property
     def _model_on_device(self) -> Ints:
         return np.unique(np.column_stack([self._known.model, self._known.attributes[:, DEVICE]]), axis=0)
 
@@ -140,14 +146,18 @@ class Experts:
         return places, counts
 
     def _distances(self, questions: Table, counts: Floats) -> list[Distance]:
-        families = np.isin(questions.family, self._known.family)
-        rows = zip(counts[:, 1].tolist(), counts[:, 2].tolist(), families, strict=True)
-        return [distance_of(devices, cells, bool(family)) for devices, cells, family in rows]
+        families = np.isin(questions.family, self._known.family).tolist()
+        pairs = zip(questions.model.tolist(), questions.attributes[:, DEVICE].tolist(), strict=True)
+        together = [pair in self._pairs for pair in pairs]
+        rows = zip(counts[:, 1].tolist(), counts[:, 2].tolist(), families, together, strict=True)
+        return [distance_of(devices, cells, family, pair) for devices, cells, family, pair in rows]
 
 
-def distance_of(devices_of_model: float, cells_of_device: float, family: bool) -> Distance:
+def distance_of(devices_of_model: float, cells_of_device: float, family: bool = True, pair: bool = False) -> Distance:
     if cells_of_device < FEW_CELLS:
         return Distance.DEVICE
+    if pair:
+        return Distance.WAY
     if not devices_of_model:
         return Distance.MODEL if family else Distance.FAMILY
     return Distance.ONE if devices_of_model == 1 else Distance.PAIR

@@ -139,7 +139,8 @@ def _codes(words: Words, said: Iterable[Any]) -> Ints:
 
 
 def _words(name: str) -> str:
-    return _WORDS.sub(" ", name.lower())
+    """A name without any is spelled as it is, marked so that it has at least one piece."""
+    return _WORDS.sub(" ", name.lower()).strip() or f"x{name}x"
 
 
 def _spelling(names: Sequence[str]) -> Any:

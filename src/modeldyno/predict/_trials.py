@@ -31,6 +31,7 @@ def trials(known: Table, random: np.random.Generator, rounds: int, devices: int)
     """So many parts and devices in turn. Copies of a device under another name are hidden with it: they would tell."""
     device = twins(known)[known.attributes[:, DEVICE]]
     for distance, groups in (
+        (Distance.WAY, np.arange(len(known))),
         (Distance.PAIR, codes_of(known.model, device)),
         (Distance.ONE, known.model),
         (Distance.MODEL, known.model),

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from modeldyno.core.errors import InputError, UnknownName
+from modeldyno.core.errors import InputError
 from modeldyno.core.metrics import format_value
 from modeldyno.core.types import Case
 from modeldyno.importers._questions import Asked, Questions, read_questions
-from modeldyno.predict.cells import Cell, cell_of
+from modeldyno.predict.cells import Cell, cell_of, check_places
 from modeldyno.predict.feasible import too_large
 from modeldyno.predict.prediction import Distance, Prediction
-from modeldyno.predict.predictor import FEWEST, Predictor
+from modeldyno.predict.predictor import FEWEST, Predictor, learnable
 from modeldyno.predict.stored import LATENCY, Say, cell_of_record, cells_of, predictor_of, quiet
 from modeldyno.store.store import Store
 
 _WHOLE = re.compile(r"-?\d{1,18}")
 RATES = ("samples_per_sec",)
 """Targets that are items per second; others are milliseconds of a step."""
+CONTRADICTION = 1.5
+"""Measurements of one case that are further apart are told."""
 THOUSAND = 300.0
 """A given measurement so many times off is told in another unit."""
 
@@ -52,24 +55,50 @@ def answer_table(store: Store, path: Path, warn: Say) -> Answered:
     cells = [cell_of_record(row.record) if row.record else None for row in questions.rows]
     given = [cell for row, cell in zip(questions.rows, cells, strict=True) if cell and row.filled and cell.value]
     open_ = [place for place, row in enumerate(questions.rows) if not row.filled]
-    predictor = _predictor(store, given, warn)
-    given = _without_slips(predictor, given, warn)
+    for warning in _doubts(questions, cells):
+        warn(warning)
+    predictor = predictor_of(store, say=warn) if store.path.exists() else None
+    given = _without_slips(predictor, given, warn) if predictor else _without_slips_among(given, warn)
+    predictor = predictor or _of_table(given)
     asked = [cell.asked() for place in open_ if (cell := cells[place])]
     told = iter(predictor.predict(asked, calibration=given))
     answers = [_answer(questions.rows[place], cells[place], questions, told) for place in open_]
     return Answered(tuple(answers), questions.target, len(given))
 
 
-def _predictor(store: Store, given: Sequence[Cell], say: Say) -> Predictor:
-    """Of the store; of the table alone, where the store has nothing."""
-    found = predictor_of(store, say=say) if store.path.exists() else None
-    if found is None and len(given) >= FEWEST:
-        return Predictor.fit(given)
-    if found is None:
+def _doubts(questions: Questions, cells: Sequence[Cell | None]) -> Iterator[str]:
+    """What of the table cannot be used, and what contradicts itself."""
+    if not questions.has_target:
+        yield f"There is no column {questions.target}: all rows are taken for questions; name it so if it is there."
+    same: dict[tuple[object, ...], list[tuple[Any, float]]] = {}
+    for row, cell in zip(questions.rows, cells, strict=True):
+        if row.filled and cell is not None and cell.value and cell.value > 0:
+            same.setdefault((*cell.place, cell.batch), []).append((row.id, cell.value))
+        elif row.filled:
+            yield f"Row {row.id} was left out: {row.reason or 'its number is not a positive one'}; correct it."
+    for filled in same.values():
+        ids, values = zip(*filled, strict=True)
+        apart = max(values) / min(values)
+        if apart > CONTRADICTION:
+            yield f"Rows {', '.join(map(str, ids))} are of one case and up to {apart:.3g} times apart; the last is used."
+
+
+def _of_table(given: Sequence[Cell]) -> Predictor:
+    """Where the store has nothing."""
+    if not learnable(given):
         raise InputError(
             f"The store has too few results to predict from; import some with dyno db import, or fill in {FEWEST} rows."
         )
-    return found
+    return Predictor.fit(given)
+
+
+def _without_slips_among(given: Sequence[Cell], warn: Say) -> list[Cell]:
+    """Where nothing else is known each half is held against the other: nothing may vouch for itself."""
+    halves = given[::2], given[1::2]
+    kept: list[Cell] = []
+    for half, other in (halves, halves[::-1]):
+        kept += _without_slips(Predictor.fit(other), half, warn) if learnable(other) else half
+    return kept
 
 
 def _without_slips(predictor: Predictor, given: Sequence[Cell], warn: Say) -> list[Cell]:
@@ -78,7 +107,8 @@ def _without_slips(predictor: Predictor, given: Sequence[Cell], warn: Say) -> li
     kept = []
     for cell, prediction in zip(given, told, strict=True):
         ratio = (cell.value or 0.0) / prediction.value if prediction.value else 1.0
-        if prediction.abstained or 1 / THOUSAND < ratio < THOUSAND:
+        inside = (prediction.low or 0.0) <= (cell.value or 0.0) <= (prediction.high or math.inf)
+        if inside or 1 / THOUSAND < ratio < THOUSAND:
             kept.append(cell)
         else:
             warn(
@@ -156,6 +186,8 @@ class Row:
             "platform": self.cell.platform,
             "runtime": self.cell.runtime,
             "precision": self.cell.precision,
+            "setting": self.cell.setting,
+            "version": self.cell.version,
             "ms_per_item": told.value,
             "low": told.low,
             "high": told.high,
@@ -190,47 +222,36 @@ def _as_measured(cell: Cell) -> Prediction:
 
 def _cells(wanted: Wanted, known: Sequence[Cell]) -> list[Cell]:
     """The newest version of each way that a device was seen in."""
+    check_places(known, wanted.on)
     ways = {
-        (cell.platform, cell.device, cell.runtime, cell.precision): cell
+        (cell.device, *cell.way[:-1]): cell
         for cell in known
-        if cell.work.startswith("inference")
+        if cell.work.startswith("inference") and _is_wanted(cell, wanted)
     }
-    chosen = [way for way in ways if _is_wanted(way, wanted)]
-    if not chosen:
-        there = {word for platform, device, *_ in ways for word in (platform, device)}
-        raise UnknownName("device or platform", ",".join(wanted.on) or "any", there)
+    if not ways:
+        raise InputError("No result was taken in such a way; leave out --runtime, --precision or --on.")
     counts = _counts(wanted)
-    made = []
-    for way in chosen:
-        last = ways[way]
-        case = Case(
-            model=wanted.model,
-            platform=way[0],
-            runtime=way[2],
-            precision=way[3],
-            batch=wanted.batch,
-            shape=dict(counts["shape"]),
-        )
-        cell = cell_of(case, way[1], gflop=counts["gflop"], parameters=counts["parameters"])
-        made.append(
-            Cell(
-                **{name: getattr(cell, name) for name in Cell.__slots__}
-                | {"setting": last.setting, "version": last.version, "year": last.year}
-            )
-        )
-    return made
+    return [_moved(wanted, counts, last) for last in ways.values()]
 
 
-def _is_wanted(way: tuple[str, str, str, str], wanted: Wanted) -> bool:
-    platform, device, runtime, precision = way
-    on = not wanted.on or any(
-        word.lower() in (platform.lower(), device.lower()) or word.lower() in device.lower() for word in wanted.on
+def _moved(wanted: Wanted, counts: Mapping[str, Any], last: Cell) -> Cell:
+    """The model as it would be run where the last was, in the same way."""
+    case = Case(
+        model=counts["name"],
+        platform=last.platform,
+        runtime=last.runtime,
+        precision=last.precision,
+        batch=wanted.batch,
+        shape=dict(counts["shape"]),
     )
-    return (
-        on
-        and (not wanted.runtimes or runtime in wanted.runtimes)
-        and (not wanted.precisions or precision in wanted.precisions)
-    )
+    cell = cell_of(case, last.device, gflop=counts["gflop"], parameters=counts["parameters"])
+    return replace(cell, setting=last.setting, version=last.version, year=last.year)
+
+
+def _is_wanted(cell: Cell, wanted: Wanted) -> bool:
+    on = not wanted.on or any(cell.is_on(word) for word in wanted.on)
+    runtime = not wanted.runtimes or cell.runtime in wanted.runtimes
+    return on and runtime and (not wanted.precisions or cell.precision in wanted.precisions)
 
 
 def _counts(wanted: Wanted) -> dict[str, Any]:
@@ -240,4 +261,4 @@ def _counts(wanted: Wanted) -> dict[str, Any]:
     spec = models.resolve(wanted.model)
     shape = {**spec.axes, **wanted.shape}
     counted = models.count(spec, wanted.batch, shape)
-    return {"shape": shape, "gflop": counted.gflop, "parameters": counted.parameters}
+    return {"name": spec.name, "shape": shape, "gflop": counted.gflop, "parameters": counted.parameters}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 
+from modeldyno.core.errors import UnknownName
 from modeldyno.core.types import Case
 from modeldyno.platforms import PLATFORMS
 
@@ -62,10 +63,9 @@ class Cell:
     def place(self) -> tuple[str, ...]:
         return (self.model, self.work, self.device, *self.way)
 
-    @property
-    def log_value(self) -> float:
-        assert self.value is not None
-        return math.log(self.value)
+    def is_on(self, word: str) -> bool:
+        """A platform by its name, a device by a part of its."""
+        return word.lower() == self.platform.lower() or word.lower() in self.device.lower()
 
     def asked(self) -> Cell:
         """The same without its value."""
@@ -122,6 +122,14 @@ def _version(software: dict[str, str]) -> str:
     """Major and minor of torch, where it is the one that computes; others come with a date that tells as much."""
     found = _VERSION.match(software.get("torch", "")) if set(software) <= {"torch", "transformers"} else None
     return found[0] if found else ""
+
+
+def check_places(cells: Iterable[Cell], words: Iterable[str]) -> None:
+    """Raises UnknownName for a word that names neither platform nor device of any cell."""
+    known = {(cell.platform, cell.device): cell for cell in cells}
+    for word in words:
+        if not any(cell.is_on(word) for cell in known.values()):
+            raise UnknownName("device or platform", word, {name for place in known for name in place})
 
 
 def newest(cells: Iterable[Cell]) -> list[Cell]:

@@ -165,8 +165,8 @@ class _Table:
 
     def _share(self, devices: int, cells: int, more_devices: int, more_cells: int) -> float:
         """Of the width that goes with the step to a nearer distance; nothing where examinations do not tell."""
-        now = self._usual.get(distance_of(devices, cells, True))
-        then = self._usual.get(distance_of(more_devices, more_cells, True))
+        now = self._usual.get(distance_of(devices, cells))
+        then = self._usual.get(distance_of(more_devices, more_cells))
         return max(0.0, 1 - then / now) if now and then else 0.0
 
     def _why(self, place: int, by_model: float, by_device: float) -> str:

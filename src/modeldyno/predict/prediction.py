@@ -14,6 +14,8 @@ class Distance(StrEnum):
 
     MEASURED = "measured"
     """The very cell is known."""
+    WAY = "seen there in another way"
+    """Model and device are known together, at another batch size or in another runtime, precision or version."""
     PAIR = "pair unseen"
     """Model and device are both known, not together."""
     ONE = "model seen on one device"

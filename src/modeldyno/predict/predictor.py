@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -63,14 +64,13 @@ class Predictor:
 
     @classmethod
     def fit(cls, cells: Sequence[Cell], seed: int = 0) -> Predictor:
-        known = newest(cell for cell in cells if cell.value is not None and cell.value > 0)
-        parts = {described: [c for c in known if bool(c.gflop) == described] for described in (True, False)}
-        worlds = {described: _world(part, seed) for described, part in parts.items() if len(part) >= FEWEST}
-        if not worlds:
+        parts = learnable(cells)
+        if not parts:
             raise InputError(
-                f"{len(known)} results are too few to predict from; measure at least {FEWEST} with dyno run."
+                f"{len(newest(cells))} different results are too few to predict from; measure at least {FEWEST} whose "
+                "operations are counted alike, or not counted alike, with dyno run."
             )
-        return cls(worlds)
+        return cls({described: _world(part, seed) for described, part in parts.items()})
 
     @property
     def size(self) -> int:
@@ -112,6 +112,13 @@ class Predictor:
                 told = _answers(world.with_more(more) if more else world, asked)
                 answers |= dict(zip(places, told, strict=True))
         return [answers.get(place) or _nothing(cell) for place, cell in enumerate(cells)]
+
+
+def learnable(cells: Sequence[Cell]) -> dict[bool, list[Cell]]:
+    """What can be learned from, by whether operations are counted: the newest of each place, where they are enough."""
+    known = newest(cell for cell in cells if cell.value is not None and 0 < cell.value < math.inf)
+    parts = {described: [cell for cell in known if bool(cell.gflop) == described] for described in (True, False)}
+    return {described: part for described, part in parts.items() if len(part) >= FEWEST}
 
 
 def _world(cells: list[Cell], seed: int) -> World:
@@ -176,7 +183,9 @@ def _answer(log_value: float, half: float, distance: Distance, world: World) -> 
         return Prediction(None, None, None, distance, "nothing that bears on it", "nothing measured bears on it")
     value, factor = float(np.exp(log_value)), float(np.exp(half))
     why = None
-    if factor > WIDEST:
+    if not world.correction.examined(distance):
+        why = f"{distance}: too little is known to find out how far off it may be"
+    elif factor > WIDEST:
         why = f"{distance}: the truth may be off by a factor of {factor:.1f}"
     return Prediction(value, value / factor, value * factor, distance, _evidence(distance, world), why)
 
@@ -189,5 +198,5 @@ def _evidence(distance: Distance, world: World) -> str:
 
 def _nothing(cell: Cell) -> Prediction:
     kind = "with" if cell.gflop else "without"
-    why = f"no results are known of models {kind} counted operations"
+    why = f"fewer than {FEWEST} results are known of models {kind} counted operations"
     return Prediction(None, None, None, Distance.MODEL, "nothing that bears on it", why)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from modeldyno.core.names import occurs
+
 
 @dataclass(frozen=True)
 class Specification:
@@ -38,8 +40,7 @@ def specifications() -> tuple[Specification, ...]:
 @cache
 def specification(device: str) -> Specification | None:
     """The one whose name occurs in that of the device."""
-    said = device.lower()
-    found = [(len(name), one) for one in specifications() for name in one.names if name in said]
+    found = [(len(name), one) for one in specifications() for name in one.names if occurs(name, device)]
     return max(found, key=lambda pair: pair[0])[1] if found else None
 
 

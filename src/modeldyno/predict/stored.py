@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from modeldyno.core.cache import cache_dir
 from modeldyno.core.identity import digest
 from modeldyno.core.types import Case, Record
 from modeldyno.predict.cells import Cell, cell_of
-from modeldyno.predict.predictor import FEWEST, Predictor
+from modeldyno.predict.predictor import Predictor, learnable
 from modeldyno.store.cells import read_cells
 from modeldyno.store.models import StoredModel, keep_model, newest_model
 from modeldyno.store.store import Store
@@ -70,7 +71,7 @@ def quiet(_: str) -> None:
 def predictor_of(store: Store, metric: str = LATENCY, say: Say = quiet) -> Predictor | None:
     """As kept, where nothing new has come; else trained now. None with too few results."""
     cells = cells_of(store, metric)
-    if len(cells) < FEWEST:
+    if not learnable(cells):
         return None
     if found := _loaded(_file(fingerprint(cells))):
         return found
@@ -124,7 +125,7 @@ def _loaded(file: Path) -> Predictor | None:
 
 def _cell(row: Mapping[str, Any], metric: str) -> Cell | None:
     value = _value(row, metric, row["batch"])
-    if value is None or value <= 0:
+    if value is None or not 0 < value < math.inf:
         return None
     return cell_of(
         _case(

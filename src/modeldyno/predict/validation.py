@@ -18,6 +18,7 @@ from modeldyno.predict.prediction import Distance, Prediction
 from modeldyno.predict.predictor import FEWEST, Predictor
 
 SPLITS = {
+    "way": Distance.WAY,
     "pair": Distance.PAIR,
     "one": Distance.ONE,
     "model": Distance.MODEL,

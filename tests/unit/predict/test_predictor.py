@@ -12,7 +12,7 @@ from made_cells import cells
 from modeldyno.core.errors import InputError
 from modeldyno.predict.cells import Cell
 from modeldyno.predict.prediction import Distance, Prediction
-from modeldyno.predict.predictor import Predictor
+from modeldyno.predict.predictor import Predictor, learnable
 
 
 def is_hidden(cell: Cell) -> bool:
@@ -88,6 +88,52 @@ def test_contradictory_results_of_one_cell_do_no_harm() -> None:
     known = cells(12)
     twice = [*known, *(replace(cell, batch=cell.batch + 1, value=(cell.value or 0.0) * 3) for cell in known[:20])]
     assert Predictor.fit(twice).predict([known[-1].asked()])[0].value
+
+
+def test_another_batch_of_a_known_pair_is_told_by_what_batches_did_elsewhere() -> None:
+    known = cells(counted=False)
+    large = [replace(cell, batch=64, value=(cell.value or 0.0) / 8) for cell in known]
+    asked = [cell for cell in large if cell.model in ("alpha_0", "beta_1")]
+    told = Predictor.fit([*known, *(cell for cell in large if cell not in asked)]).predict([c.asked() for c in asked])
+    assert {one.distance for one in told} == {Distance.WAY}
+    assert max(abs((one.value or 9e9) / (cell.value or 0.0) - 1) for cell, one in zip(asked, told, strict=True)) < 0.15
+
+
+def test_a_batch_size_nobody_tried_is_not_told_as_if_it_were_known() -> None:
+    known = cells(counted=False)
+    (one,) = Predictor.fit(known).predict([replace(known[0], batch=512, value=None)])
+    assert one.abstained
+
+
+def test_intervals_of_a_device_that_was_never_seen_hold() -> None:
+    """Devices are quicker or slower by family: the errors that models of one family share there are not known."""
+    random = np.random.default_rng(3)
+    names = [f"device {number}" for number in range(8)]
+    manner = {(name, cell.family): random.normal(0.0, 0.15) for name in names for cell in cells()}
+    like = [cell for cell in cells(32, counted=False) if cell.device == "rtx4090"]
+    world = [
+        replace(cell, device=name, value=(cell.value or 0.0) * float(np.exp(manner[name, cell.family])))
+        for name in names
+        for cell in like
+    ]
+    held = []
+    for name in names[:4]:
+        new = [cell for cell in world if cell.device == name]
+        known, (given, asked) = [cell for cell in world if cell.device != name], (new[::6], [*new[1::6], *new[3::6]])
+        told = Predictor.fit(known).predict([cell.asked() for cell in asked], given)
+        pairs = [(cell.value, one.low, one.high) for cell, one in zip(asked, told, strict=True)]
+        held += [low <= true <= high for true, low, high in pairs if true and low and high]
+    assert np.mean(held) > 0.75
+
+
+def test_one_case_many_times_or_few_of_each_kind_is_too_little() -> None:
+    assert not learnable([replace(cells()[0], value=1.0 + n) for n in range(20)])
+    assert not learnable([*cells(1)[:4], *cells(1, counted=False)[:4]])
+    assert not learnable([replace(cell, value=float("inf")) for cell in cells()])
+
+
+def test_names_without_letters_are_names() -> None:
+    assert Predictor.fit([replace(cell, model="模型") for cell in cells(1)])
 
 
 def test_quality_is_told_by_distance() -> None:

@@ -90,7 +90,8 @@ def _answer_model(
         f"{name}, batch {batch}", ["device", "runtime", "precision", "ms per item", "90 % interval", "rests on"]
     )
     for row in told:
-        table.add_row(row.cell.device, row.cell.runtime, row.cell.precision, *row.texts())
+        runtime = f"{row.cell.runtime} {row.cell.setting}".strip()
+        table.add_row(row.cell.device, runtime, row.cell.precision, *row.texts())
     print_table(table)
     print_note("Predicted unless the last column says measured; see docs/predict.md.")
 

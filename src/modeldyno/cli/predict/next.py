@@ -65,17 +65,10 @@ def _known_here(cells: Iterable[Cell], here: Iterable[Device]) -> bool:
 
 
 def _named(cells: Iterable[Cell], words: list[str]) -> Callable[[Cell], bool]:
-    """Platforms by their name, devices by a part of theirs."""
-    from modeldyno.core.errors import UnknownName
+    from modeldyno.predict.cells import check_places
 
-    def named(cell: Cell, word: str) -> bool:
-        return word.lower() == cell.platform or word.lower() in cell.device.lower()
-
-    known = list({cell.device: cell for cell in cells}.values())
-    for word in words:
-        if not any(named(cell, word) for cell in known):
-            raise UnknownName("device or platform", word, {n for cell in known for n in (cell.platform, cell.device)})
-    return lambda cell: not words or any(named(cell, word) for word in words)
+    check_places(cells, words)
+    return lambda cell: not words or any(cell.is_on(word) for word in words)
 
 
 def _document(one: Suggestion, here: Iterable[Device]) -> dict[str, Any]:
