@@ -37,7 +37,8 @@ def trials(known: Table, random: np.random.Generator, rounds: int, devices: int)
         (Distance.MODEL, known.model),
         (Distance.FAMILY, known.family),
     ):
-        for hidden in _parts(groups, rounds, random):
+        few = distance is Distance.WAY  # single results, hidden anywhere, tell as much in one part as in many
+        for hidden in _parts(groups, 1 if few else rounds, random):
             if distance is Distance.ONE:
                 hidden = _but_one_device(hidden, known.model, device, random)
             yield Trial(distance, hidden)

@@ -80,7 +80,8 @@ def _doubts(questions: Questions, cells: Sequence[Cell | None]) -> Iterator[str]
         ids, values = zip(*filled, strict=True)
         apart = max(values) / min(values)
         if apart > CONTRADICTION:
-            yield f"Rows {', '.join(map(str, ids))} are of one case and up to {apart:.3g} times apart; the last is used."
+            rows = ", ".join(map(str, ids))
+            yield f"Rows {rows} are of one case and up to {apart:.3g} times apart; the last is used."
 
 
 def _of_table(given: Sequence[Cell]) -> Predictor:
