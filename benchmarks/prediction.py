@@ -6,8 +6,9 @@ python benchmarks/prediction.py DATA --only timm-pair,hub-new --parts 8 --jobs 2
 Results are imported into a store as a user would, a part is hidden (with all names of the same device), a predictor is
 fitted on the rest and asked; of eight parts, or of all devices, the first few in turn. Prints for each examination the
 share within 15 %, the median error, how often the 90 % interval held, its half-width as a factor, and how often it
-abstained; beside what simple methods reached (par) and what is aimed for (goal). Exits with 1 where one is worse than
-par.
+abstained; beside what a simple method makes of the same cells (the same work on other devices, shifted by the middle
+difference), what such methods reached on other splits (par), and what is aimed for (goal). Exits with 1 where one is
+worse than par.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ import csv
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice, repeat
 from multiprocessing import get_context
 from pathlib import Path
@@ -36,6 +38,7 @@ from modeldyno.predict.stored import cells_of
 from modeldyno.store.store import Store
 
 PARTS, CALIBRATION, QUESTIONS = 8, 10, 700
+FEWEST_SHIFTS = 3
 DEVICES = 20
 """At most, hidden in turn."""
 PHONE = "Samsung Galaxy S24"
@@ -133,7 +136,35 @@ EXAMINATIONS: dict[str, Split] = {
     "hub-one": one_phone,
     "hub-new": new_device(("qnn",)),
 }
-Answers = list[tuple[Cell, Prediction]]
+Answers = list[tuple[Cell, Prediction, float]]
+"""Each with what a simple method says, or nan."""
+
+
+def simple(known: Sequence[tuple[Cell, str]], asked: Sequence[tuple[Cell, str]]) -> list[float]:
+    """The same work on the three devices that differ most steadily, shifted by the middle difference."""
+    found: dict[object, dict[str, float]] = {}
+    for cell, device in known:
+        found.setdefault((cell.model, cell.work, cell.way), {})[device] = float(np.log(cell.value))
+
+    @cache
+    def shift(source: str, device: str, way: object) -> tuple[float, float] | None:
+        """Of the same way where it was seen three times, else of all; and how much it varies."""
+        both = [(key[2], each[device] - each[source]) for key, each in found.items() if {source, device} <= each.keys()]
+        same = [off for one, off in both if one == way]
+        offs = same if len(same) >= FEWEST_SHIFTS else [off for _, off in both]
+        if len(offs) < FEWEST_SHIFTS:
+            return None
+        middle = float(np.median(offs))
+        return middle, float(np.median(np.abs(np.asarray(offs) - middle))) + 0.15 / len(offs) ** 0.5
+
+    told = []
+    for cell, device in asked:
+        there = found.get((cell.model, cell.work, cell.way), {})
+        ways = [(there[one], shift(one, device, cell.way)) for one in there if one != device]
+        best = sorted((by[1], value + by[0]) for value, by in ways if by)[:3]
+        weights = [(spread + 0.03) ** -2 for spread, _ in best]
+        told.append(float(np.exp(np.average([value for _, value in best], weights=weights))) if best else np.nan)
+    return told
 
 
 def examine(of: World, name: str, which: int, seed: int) -> Answers:
@@ -147,16 +178,19 @@ def examine(of: World, name: str, which: int, seed: int) -> Answers:
     rows = random.permutation(rows)[:QUESTIONS].tolist()
     asked = [replace(of.cells[row].asked(), operators=None) for row in rows]
     told = predictor.predict(asked, [of.cells[row] for row in given])
-    return [(of.cells[row], one) for row, one in zip(rows, told, strict=True)]
+    seen = [place for place, gone in enumerate(hidden) if not gone] + given
+    pairs = list(zip(of.cells, of.device, strict=True))
+    beside = simple([pairs[place] for place in seen], [pairs[row] for row in rows])
+    return [(of.cells[row], one, other) for row, one, other in zip(rows, told, beside, strict=True)]
 
 
-def report(name: str, answers: Sequence[tuple[Cell, Prediction]], seconds: float) -> bool:
-    said = [(cell, one) for cell, one in answers if one.value is not None and cell.value]
+def report(name: str, answers: Answers, seconds: float) -> bool:
+    said = [(cell, one) for cell, one, _ in answers if one.value is not None and cell.value]
     off = np.abs([one.value / cell.value - 1 for cell, one in said])
     held = [one.low <= cell.value <= one.high for cell, one in said]
     width = np.median([np.sqrt(one.high / one.low) for _, one in said])
     within, middle = float((off < 0.15).mean()), float(np.median(off))
-    silent = np.mean([one.abstained for _, one in answers])
+    silent = np.mean([one.abstained for _, one, _ in answers])
     par = PAR.get(name)
     beside = f"   par {par[0]:.0%} {par[1]:.1%}, goal {par[2]:.0%} {par[3]:.1%}" if par else ""
     print(
@@ -164,18 +198,25 @@ def report(name: str, answers: Sequence[tuple[Cell, Prediction]], seconds: float
         f"held {np.mean(held):5.1%}  width {width:.2f}  abstained {silent:5.1%}  {seconds:4.0f} s{beside}",
         flush=True,
     )
+    print_simple([abs(other / cell.value - 1) for cell, _, other in answers if cell.value and np.isfinite(other)])
     return par is None or (within >= par[0] and middle <= par[1])
 
 
+def print_simple(off: Sequence[float]) -> None:
+    if off:
+        within = f"within 15 % {np.mean(np.asarray(off) < 0.15):6.1%}  median {np.median(off):6.2%}"
+        print(f"{'  simple':12} {len(off):5} cells  {within}", flush=True)
+
+
 def choices(
-    answers: Iterable[tuple[Cell, Prediction]],
+    answers: Answers,
     group: Callable[[Cell], object],
     option: Callable[[Cell], str],
     of: Sequence[str],
 ) -> None:
     """How often the option that is said to be fastest is so."""
     found: dict[object, dict[str, tuple[float, float]]] = {}
-    for cell, one in answers:
+    for cell, one, _ in answers:
         if one.value and cell.value and option(cell) in of:
             found.setdefault(group(cell), {})[option(cell)] = (one.value, cell.value)
     whole = [each for each in found.values() if len(each) == len(of)]
@@ -186,10 +227,10 @@ def choices(
     print(f"{'':12} best of {', '.join(of)}: {shares} of {len(whole)}", flush=True)
 
 
-def cheapest(answers: Iterable[tuple[Cell, Prediction]], random: np.random.Generator) -> None:
+def cheapest(answers: Answers, random: np.random.Generator) -> None:
     """How often the slowest device that is said to meet a limit is the slowest that does: slower ones cost less."""
     found: dict[object, list[tuple[float, float, str]]] = {}
-    for cell, one in answers:
+    for cell, one, _ in answers:
         if one.value and cell.value:
             found.setdefault((cell.model, cell.way), []).append((one.value, cell.value, cell.device))
     right = []
@@ -210,7 +251,7 @@ def in_turn(of: World, name: str, options: argparse.Namespace) -> Answers:
         return [answer for some in found for answer in some]
 
 
-def choose(name: str, answers: Sequence[tuple[Cell, Prediction]], seed: int) -> None:
+def choose(name: str, answers: Answers, seed: int) -> None:
     """What a choice by these answers would have been worth."""
     if name == "timm-model":
         choices(answers, lambda c: (c.model, c.work, c.runtime, c.setting), lambda c: c.device, GPUS)
@@ -267,9 +308,8 @@ def neusight(path: Path) -> None:
         for pair in sorted({(cell.model, cell.device) for cell in cells if cell.setting == mode}):
             known = [cell for cell in cells if (cell.model, cell.device) != pair]
             asked = [cell for cell in cells if (cell.model, cell.device) == pair and cell.setting == mode]
-            answers += list(
-                zip(asked, Predictor.fit(known).predict([replace(c, value=None) for c in asked]), strict=True)
-            )
+            told = Predictor.fit(known).predict([cell.asked() for cell in asked])
+            answers += list(zip(asked, told, repeat(np.nan)))
         report(f"neusight-{mode}", answers, time.perf_counter() - begin)
 
 
@@ -283,7 +323,8 @@ def own(path: Path) -> None:
         for hidden in groups if len(groups) > 1 else ():
             asked = [cell for cell in cells if key(cell) == hidden]
             known = [cell for cell in cells if key(cell) != hidden]
-            answers += list(zip(asked, Predictor.fit(known).predict([cell.asked() for cell in asked]), strict=True))
+            told = Predictor.fit(known).predict([cell.asked() for cell in asked])
+            answers += list(zip(asked, told, repeat(np.nan)))
         if answers:
             report(name, answers, time.perf_counter() - begin)
 

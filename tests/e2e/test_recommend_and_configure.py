@@ -70,6 +70,7 @@ def test_wrong_words_and_an_empty_store(dyno_here) -> None:
         (("recommend", "tiny-bert", "--max-memory", "8"), "8GB"),
         (("recommend", "tiny-bert", "--prices", "nowhere.yaml"), "nowhere.yaml"),
         (("recommend",), "--map"),
+        (("recommend", "tiny-bert", "--map"), "leave out one"),
         (("configure", "tiny-bert", "--on", "toaster"), "toaster"),
         (("configure", "tiny-bert", "--on", "cpu:x"), "cpu:0"),
         (("configure", "tiny-bert", "--on", "cpu", "--runtime", "openvino"), "known: onnxruntime"),

@@ -93,9 +93,10 @@ def _search(store: Store, demand: Demand, timeout: float) -> None:
     """One search for each runtime and precision that is asked for or known, the platform's first and fp32 else."""
     from modeldyno.advise.search import cases_to_search, search
     from modeldyno.cli._measure import measure
-    from modeldyno.core.types import Record
+    from modeldyno.core.types import Record, Status
 
     made = _configured(store, demand)
+    fresh: list[Record] = []
     known = {one.record.case: one.record for one in made.tried if one.record}
     for first in cases_to_search(made):
 
@@ -103,9 +104,14 @@ def _search(store: Store, demand: Demand, timeout: float) -> None:
             case = first.model_copy(update={"batch": batch})
             found = known.get(case)
             missing = found is None or any(found.value(b.figure) is None for b in demand.wishes.limits)
-            return measure(store, case, demand.wishes.samples, timeout) if found is None or missing else found
+            if found and not missing:
+                return found
+            fresh.append(measure(store, case, demand.wishes.samples, timeout))
+            return fresh[-1]
 
         search(demand, of_batch)
+    if fresh and all(record.status is not Status.OK for record in fresh):
+        print_note(f"Nothing could be measured: {fresh[0].reason}.")
 
 
 def _print(made: Configuration, output: Path | None) -> None:

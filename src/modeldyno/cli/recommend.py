@@ -48,6 +48,7 @@ def recommend(
     wishes, table = read_wishes(goal, slo, max_memory, budget_per_hour), read_prices(prices)
     opened = open_store(store)
     if whole:
+        _check_unnamed(model)
         _show_map(opened, wishes, workload, not measured, json)
         return
     question = Question(_named(model), wishes, workload, one_shape(None, shape), available)
@@ -87,6 +88,13 @@ def _map_table(squares: Sequence[Square], wishes: Wishes) -> Table:
         use = one.platform or ("undecided" if one.wins else "not enough data")
         table.add_row(one.kind, one.size, str(one.models), use, one.evidence, wins or "-", one.sureness or "-")
     return table
+
+
+def _check_unnamed(model: str | None) -> None:
+    from modeldyno.core.errors import InputError
+
+    if model is not None:
+        raise InputError(f"--map is about all models, not about {model}; leave out one of the two.")
 
 
 def _named(model: str | None) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+_MOST_NAMES = 24
+"""Listed in one sentence."""
+
 
 def is_out_of_memory(error: BaseException) -> bool:
     """PyTorch has its own class for devices and a plain RuntimeError for the host; exporters wrap either."""
@@ -31,12 +34,16 @@ class InputError(DynoError):
 
 
 class UnknownName(InputError):
-    """A name that is not in the list of known ones; says the nearest and lists all."""
+    """A name that is not in the list of known ones; says the nearest, and lists all of a short list."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.name = name
         self.known = tuple(sorted(known))
-        super().__init__(f"Unknown {kind} '{name}'{self._nearest()}; known: {', '.join(self.known)}.")
+        super().__init__(f"Unknown {kind} '{name}'{self._nearest()}; known: {self._listed()}.")
+
+    def _listed(self) -> str:
+        more = len(self.known) - _MOST_NAMES
+        return ", ".join(self.known[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
     def _nearest(self) -> str:
         near = difflib.get_close_matches(self.name.lower(), [k.lower() for k in self.known], n=1, cutoff=0.5)

@@ -1,4 +1,4 @@
-"""Two ways to tell a cell from others, asked together: what they say is where the boosted correction begins."""
+"""Three ways to tell a cell from others, asked together: what they say is where the boosted correction begins."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from modeldyno.predict._covariance import Covariance
 from modeldyno.predict._distances import distances
 from modeldyno.predict._expected import expect
 from modeldyno.predict._grouped import medians
+from modeldyno.predict._near import Near
 from modeldyno.predict._process import Process, learn
 from modeldyno.predict._table import DEVICE, RUNTIME, Bools, Floats, Ints, Table
 from modeldyno.predict.prediction import Distance
@@ -43,25 +44,29 @@ class Experts:
     def __init__(self, known: Table, covariance: Covariance | None, profile: Ints) -> None:
         self._known, self._devices = known, profile
         self._anchors = Anchors(known)
+        self._near = Near(known)
         self._process: Process | None = None
         if covariance is not None:
-            near = Covariance(covariance.parameters, distances(known))
-            self._process = Process(near, expect(known, described=True), known)
+            reach = Covariance(covariance.parameters, distances(known))
+            self._process = Process(reach, expect(known, described=True), known)
         self._expected = None if self._process else expect(known, described=False)
 
     def ask(self, questions: Table) -> Told:
         anchored = self._anchors.ask(questions)
         anchor, anchor_doubt = anchored[:, 0], np.hypot(anchored[:, 1], anchored[:, 4 + BEST])
+        near, near_doubt = self._near.ask(questions)
         if self._process:
             process, process_doubt = self._process.ask(questions)
             middle, doubt = _mixed(anchor, anchor_doubt, process, process_doubt)
         else:
             process, process_doubt = self._effects(questions)
             middle, doubt = _rather(anchor, anchor_doubt, process, process_doubt)
+            middle = np.where(np.isfinite(near), (middle + near) / 2, middle)
         counts = self._counts(questions)
         features = np.column_stack(
             [
                 *(middle, doubt, anchor - middle, process - middle, process_doubt, anchored[:, 1:]),
+                *(near - middle, near_doubt),
                 *(counts, questions.work, questions.numbers, questions.attributes),
                 *self._per_operator(questions, middle),
                 *(self._profile(questions, middle),),

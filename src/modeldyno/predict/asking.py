@@ -166,19 +166,21 @@ class Wanted:
     precisions: tuple[str, ...] = ()
     batch: int = 1
     shape: Mapping[str, int] = field(default_factory=dict)
+    metric: str = LATENCY
 
 
 @dataclass(frozen=True)
 class Row:
     cell: Cell
     prediction: Prediction
+    metric: str
 
     def texts(self) -> tuple[str, str, str]:
         told = self.prediction
         if told.value is None:
             return "-", "-", told.why_not or told.evidence
         interval = "-" if told.low is None or told.high is None else f"{told.low:.4g} to {told.high:.4g}"
-        return format_value(LATENCY, told.value), interval, told.why_not or told.evidence
+        return format_value(self.metric, told.value), interval, told.why_not or told.evidence
 
     def document(self) -> dict[str, Any]:
         told = self.prediction
@@ -189,7 +191,7 @@ class Row:
             "precision": self.cell.precision,
             "setting": self.cell.setting,
             "version": self.cell.version,
-            "ms_per_item": told.value,
+            "ms_per_item" if self.metric == LATENCY else self.metric: told.value,
             "low": told.low,
             "high": told.high,
             "distance": told.distance.value,
@@ -200,10 +202,12 @@ class Row:
 
 def answer_model(store: Store, wanted: Wanted, say: Say = quiet) -> list[Row]:
     """On each device that is known, in each way that was seen there; fastest first, what is unknown last."""
-    known = cells_of(store) if store.path.exists() else []
-    predictor = predictor_of(store, say=say) if known else None
+    known = cells_of(store, wanted.metric) if store.path.exists() else []
+    predictor = predictor_of(store, wanted.metric, say=say) if known else None
     if predictor is None:
-        raise InputError("The store has too few results to predict from; run dyno run or dyno db import first.")
+        raise InputError(
+            f"The store has too few results to predict {wanted.metric} from; run dyno run or dyno db import first."
+        )
     cells = _cells(wanted, known)
     measured = {(cell.place[:-1], cell.batch): cell for cell in known}
     told = predictor.predict(cells)
@@ -213,7 +217,7 @@ def answer_model(store: Store, wanted: Wanted, say: Say = quiet) -> list[Row]:
             prediction = _as_measured(last)
         elif reason := too_large(cell):
             prediction = Prediction(None, None, None, prediction.distance, reason, reason)
-        rows.append(Row(cell, prediction))
+        rows.append(Row(cell, prediction, wanted.metric))
     return sorted(rows, key=lambda row: (row.prediction.value is None, row.prediction.value or 0.0))
 
 

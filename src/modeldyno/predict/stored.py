@@ -21,7 +21,7 @@ from modeldyno.store.cells import read_cells
 from modeldyno.store.models import StoredModel, keep_model, newest_model
 from modeldyno.store.store import Store
 
-VERSION = 2
+VERSION = 3
 """Of the way to predict: raised whenever it changes."""
 LATENCY = "latency_ms"
 Say = Callable[[str], None]

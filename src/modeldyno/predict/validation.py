@@ -72,6 +72,8 @@ class Score:
 
     name: str
     cells: int
+    answered: int
+    """Of them, with a number."""
     median_error: float | None
     mean_error: float | None
     within_15_percent: float | None
@@ -200,6 +202,7 @@ def score(name: str, answers: Sequence[Answered]) -> Score:
     return Score(
         name=name,
         cells=len(answers),
+        answered=len(errors),
         median_error=_rounded(np.median, errors),
         mean_error=_rounded(np.mean, errors),
         within_15_percent=_rounded(np.mean, [error < NEAR for error in errors]),

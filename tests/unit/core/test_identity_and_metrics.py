@@ -52,6 +52,9 @@ def test_fingerprint_ignores_slot_and_driver_but_not_hardware() -> None:
 
 
 def test_unknown_name_lists_the_known_and_suggests_the_nearest() -> None:
+    many = UnknownName("model", "model7x", [f"model{number}" for number in range(85)])
+    assert "did you mean 'model7'" in str(many)
+    assert str(many).endswith(" and 61 more.")
     error = UnknownName("metric", "latency", ["latency_ms", "power_w"])
     assert "did you mean 'latency_ms'?" in str(error)
     assert "latency_ms, power_w" in str(error)

@@ -12,7 +12,7 @@ from modeldyno.cli._print import print_json, print_line, print_note, print_table
 from modeldyno.cli._store import open_store
 
 if TYPE_CHECKING:
-    from modeldyno.predict.asking import Answer, Answered
+    from modeldyno.predict.asking import Answer, Answered, Wanted
     from modeldyno.store.store import Store
 
 
@@ -23,19 +23,32 @@ def model(
     precision: Annotated[str | None, typer.Option(help="Precisions, comma-separated.")] = None,
     batch: Annotated[int, typer.Option(min=1, help="Batch size.")] = 1,
     shape: Annotated[list[str] | None, typer.Option(help="Sizes beyond the batch: --shape seq=128.")] = None,
+    metric: Annotated[str, typer.Option(help="latency_ms, memory_peak_mb or energy_j.")] = "latency_ms",
     questions: Annotated[Path | None, typer.Option(help="A table of questions (Parquet or CSV).")] = None,
     output: Annotated[Path | None, typer.Option(help="Where the answers go: .parquet or .csv.")] = None,
     json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Predict the time per item of a model on devices that are known, or answer a table of questions."""
+    """Predict time per item, memory or energy of a model on devices that are known, or answer a table of questions."""
+    from modeldyno.cli._cases import one_shape
     from modeldyno.core.errors import InputError
+    from modeldyno.core.metrics import metric as known_metric
+    from modeldyno.predict.asking import Wanted
 
     opened = open_store(store)
     if questions:
         _answer_table(opened, questions, output, json)
     elif name:
-        _answer_model(opened, name, on, runtime, precision, batch, shape, json)
+        wanted = Wanted(
+            name,
+            _words(on),
+            _words(runtime),
+            _words(precision),
+            batch,
+            one_shape(None, shape),
+            known_metric(metric).name,
+        )
+        _answer_model(opened, wanted, json)
     else:
         raise InputError("Neither a model nor a table was asked about; write dyno predict MODEL or --questions FILE.")
 
@@ -67,28 +80,19 @@ def _document(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _answer_model(
-    store: Store,
-    name: str,
-    on: str | None,
-    runtime: str | None,
-    precision: str | None,
-    batch: int,
-    shape: list[str] | None,
-    json: bool,
-) -> None:
-    from modeldyno.cli._cases import one_shape
+def _answer_model(store: Store, wanted: Wanted, json: bool) -> None:
     from modeldyno.cli._tables import new_table
-    from modeldyno.predict.asking import Wanted, answer_model
+    from modeldyno.predict.asking import answer_model
+    from modeldyno.predict.stored import LATENCY
 
-    wanted = Wanted(name, _words(on), _words(runtime), _words(precision), batch, one_shape(None, shape))
     told = answer_model(store, wanted, say=print_note)
     if json:
-        print_json({"model": name, "batch": batch, "predictions": [row.document() for row in told]})
+        about = {"model": wanted.model, "batch": wanted.batch, "metric": wanted.metric}
+        print_json(about | {"predictions": [row.document() for row in told]})
         return
-    table = new_table(
-        f"{name}, batch {batch}", ["device", "runtime", "precision", "ms per item", "90 % interval", "rests on"]
-    )
+    figure = "ms per item" if wanted.metric == LATENCY else wanted.metric
+    headings = ["device", "runtime", "precision", figure, "90 % interval", "rests on"]
+    table = new_table(f"{wanted.model}, batch {wanted.batch}", headings)
     for row in told:
         runtime = f"{row.cell.runtime} {row.cell.setting}".strip()
         table.add_row(row.cell.device, runtime, row.cell.precision, *row.texts())

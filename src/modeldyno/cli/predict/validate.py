@@ -51,6 +51,9 @@ def validate(
     print_table(_split_table(found.scores), *_group_tables(found))
     for name, why in found.left_out.items():
         print_note(f"The split {name} was left out: {why}.")
+    for score in found.scores:
+        if silent := score.cells - score.answered:
+            print_note(f"Of {score.cells} results hidden by {score.name}, {silent} got no number.")
     for path in places.values():
         print_line(f"Wrote {path}")
 
