@@ -30,5 +30,5 @@ clean:
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[cpu,cuda,report,serving,training,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[cpu,cuda,server,serving,training,dev]'
 	touch $@

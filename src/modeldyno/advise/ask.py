@@ -21,8 +21,16 @@ from modeldyno.store.store import Store
 REAL = tuple(provenance for provenance in Provenance if provenance.is_real)
 
 
-def answer(store: Store, question: Question, prices: Prices, predict: bool = True, say: Say = quiet) -> Advice:
-    """Raises UnknownName for a model that neither the catalogue nor the store knows."""
+def answer(
+    store: Store,
+    question: Question,
+    prices: Prices,
+    predict: bool = True,
+    say: Say = quiet,
+    here: tuple[Device, ...] | None = None,
+) -> Advice:
+    """Raises UnknownName for a model that neither the catalogue nor the store knows. What is here is looked for, unless
+    it is told."""
     if question.workload not in WORKLOADS:
         raise UnknownName("workload", question.workload, WORKLOADS)
     spec, records = known_of(store, question.model, question.workload)
@@ -31,7 +39,7 @@ def answer(store: Store, question: Question, prices: Prices, predict: bool = Tru
         question,
         Knowledge(
             records=records,
-            here=devices_here(),
+            here=devices_here() if here is None else here,
             prices=prices,
             axes=spec.axes if spec else {},
             parameters=spec.parameters if spec else None,

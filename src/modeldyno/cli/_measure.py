@@ -11,34 +11,13 @@ if TYPE_CHECKING:
 
 def measure(store: Store, case: Case, samples: int | None, timeout: float) -> Record:
     """A quick run of this one case."""
-    from modeldyno import __version__
-    from modeldyno.cli._invocation import command_line, current_commit
+    from modeldyno.cli._invocation import command_line
+    from modeldyno.cli._print import print_warning
     from modeldyno.cli._progress import Progress
-    from modeldyno.cli._recorder import Recorder
-    from modeldyno.core.policy import policy
-    from modeldyno.core.types import Run
-    from modeldyno.measure.host import describe_host
-    from modeldyno.runner.execute import execute
-    from modeldyno.runner.plan import make_plan
+    from modeldyno.runner.attempt import Attempt, changes_of_policy, new_run
 
-    settings = {"samples": samples} if samples else {}
-    effort = policy("quick").model_copy(update=settings)
-    run = Run(
-        host=describe_host(),
-        command=command_line(),
-        version=__version__,
-        commit=current_commit(),
-        plan=(case,),
-        effort=effort.name,
-        settings=dict(settings),
-    )
-    found: list[Record] = []
-    with Recorder(store, run, None, False) as recorder, Progress(1, effort.processes) as progress:
-
-        def sink(record: Record) -> None:
-            recorder.add(record)
-            found.append(record)
-            progress.record(record)
-
-        execute(run.run_id, make_plan([case]), effort, timeout, sink, progress)
-    return found[0]
+    run = new_run([case], "quick", changes_of_policy(None, samples or None, None), command_line())
+    attempt = Attempt(store, run, timeout)
+    with Progress(1, attempt.effort.processes) as progress:
+        attempt.measure(progress, print_warning)
+    return attempt.records[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,8 +13,6 @@ from modeldyno.cli._store import open_store
 
 if TYPE_CHECKING:
     from modeldyno.core.types import Record, Run
-    from modeldyno.runner.plan import Plan
-    from modeldyno.runner.suite import Suite
     from modeldyno.store.store import Store
 
 
@@ -35,9 +33,14 @@ def run(
     store: StoreOption = None,
 ) -> None:
     """Measure models on the hardware here and keep every result."""
+    from modeldyno.cli._invocation import command_line
+    from modeldyno.runner.attempt import changes_of_policy, new_run
+
     suite = None if resume and not targets else case_suite(targets, words)
-    opened = open_store(store)
-    job = _Job(opened, suite, _effort(quick, publish), _settings(processes, samples, energy), timeout, output, resume)
+    opened, effort, cases = _opened(store), _effort(quick, publish), suite.cases() if suite else ()
+    changes = changes_of_policy(processes, samples, energy)
+    wanted = new_run(cases, effort, changes, command_line(), suite.name or None if suite else None)
+    job = _Job(opened, wanted, timeout, output, resume)
     if dry_run:
         job.show_plan(json)
         return
@@ -45,6 +48,27 @@ def run(
     job.report(json)
     if not any(record.status.value == "ok" for record in job.records):
         raise typer.Exit(1)
+
+
+def _opened(option: str | None) -> Store:
+    """The store that is meant, or the server; what waits for it is sent first."""
+    import os
+
+    from modeldyno.cli._print import print_note, print_warning
+    from modeldyno.runner.remote import RemoteStore, is_address
+
+    if not is_address(address := option or os.environ.get("DYNO_STORE", "")):
+        return open_store(option)
+    store = RemoteStore.named(address)
+    if problem := store.check():
+        print_warning(problem)
+        return store
+    report = store.fold()
+    if waited := report.new["record"]:
+        print_note(f"{waited} results waited in {store.spool}; {store.url} has them now.")
+    for sentence in report.torn:
+        print_warning(sentence)
+    return store
 
 
 def _effort(quick: bool, publish: bool) -> str:
@@ -55,36 +79,27 @@ def _effort(quick: bool, publish: bool) -> str:
     return "quick" if quick else "publish" if publish else "default"
 
 
-def _settings(processes: int | None, samples: int | None, energy: bool | None) -> dict[str, Any]:
-    """What the options change of the effort's policy."""
-    changes: dict[str, Any] = {}
-    if processes is not None:
-        changes |= {"processes": processes}
-    if processes is not None and processes > 1:
-        changes |= {"preload": False}
-    if samples is not None:
-        changes["samples"] = samples
-    if energy is not None:
-        changes["energy_windows"] = 3 if energy else 0
-    return changes
+def _unfinished(store: Store, wanted: Run) -> tuple[Run, list[Record]]:
+    """The newest run with cases left, of the same plan when one was given, and its records."""
+    from modeldyno.core.errors import InputError
+    from modeldyno.store.query import Filter
 
-
-def _new_run(suite: Suite | None, effort: str, settings: dict[str, Any]) -> Run:
-    from modeldyno import __version__
-    from modeldyno.cli._invocation import command_line, current_commit
-    from modeldyno.core.types import Run
-    from modeldyno.measure.host import describe_host
-
-    return Run(
-        host=describe_host(),
-        name=(suite.name if suite else None) or None,
-        command=command_line(),
-        version=__version__,
-        commit=current_commit(),
-        plan=suite.cases() if suite else (),
-        effort=effort,
-        settings=settings,
-    )
+    others: list[Run] = []
+    for run in store.runs() if store.path.exists() else []:
+        if run.host.host_id != wanted.host.host_id or store.is_running(run):
+            continue
+        records = store.records(Filter(run_id=(run.run_id,)))
+        if len({record.case for record in records}) == len(run.plan):
+            continue
+        if not wanted.plan or run.plan_digest == wanted.plan_digest:
+            return run, records
+        others.append(run)
+    if others:
+        raise InputError(
+            f"The interrupted run was started with other cases or effort ({others[0].command}); "
+            "go on with it by --resume alone, or leave out --resume to start a new one."
+        )
+    raise InputError("No interrupted run to go on with; leave out --resume to start a new one.")
 
 
 def _ranked(workload: str) -> bool:
@@ -97,83 +112,38 @@ def _ranked(workload: str) -> bool:
 class _Job:
     """One run from plan to report."""
 
-    def __init__(
-        self,
-        store: Store,
-        suite: Suite | None,
-        effort: str,
-        settings: dict[str, Any],
-        timeout: float,
-        output: Path | None,
-        resume: bool,
-    ) -> None:
-        from modeldyno.core.policy import policy
-        from modeldyno.runner.plan import make_plan
+    def __init__(self, store: Store, wanted: Run, timeout: float, output: Path | None, resume: bool) -> None:
+        from modeldyno.runner.attempt import Attempt
 
-        self.records: list[Record] = []
-        self._store, self._timeout, self._output = store, timeout, output
-        run = _new_run(suite, effort, settings)
-        self._run = self._unfinished(run, bool(suite)) if resume else run
-        self._effort = policy(self._run.effort).model_copy(update=self._run.settings)
-        finished = {record.case for record in self.records}
-        self._plan: Plan = make_plan(case for case in self._run.plan if case not in finished)
+        self._store, self._output = store, output
+        run, kept = _unfinished(store, wanted) if resume else (wanted, [])
+        self._attempt = Attempt(store, run, timeout, kept)
 
-    def _unfinished(self, wanted: Run, same_plan: bool) -> Run:
-        """The newest run with cases left, of the same plan when one was given."""
-        from modeldyno.core.errors import InputError
-        from modeldyno.store.query import Filter
-
-        others: list[Run] = []
-        for run in self._store.runs() if self._store.path.exists() else []:
-            if run.host.host_id != wanted.host.host_id or self._store.is_running(run):
-                continue
-            records = self._store.records(Filter(run_id=(run.run_id,)))
-            if len({record.case for record in records}) == len(run.plan):
-                continue
-            if not same_plan or run.plan_digest == wanted.plan_digest:
-                self.records = records
-                return run
-            others.append(run)
-        if others:
-            raise InputError(
-                f"The interrupted run was started with other cases or effort ({others[0].command}); "
-                "go on with it by --resume alone, or leave out --resume to start a new one."
-            )
-        raise InputError("No interrupted run to go on with; leave out --resume to start a new one.")
+    @property
+    def records(self) -> list[Record]:
+        return self._attempt.records
 
     def show_plan(self, json: bool) -> None:
         from modeldyno.cli._print import print_json, print_line, print_table
         from modeldyno.cli._tables import plan_table
 
-        fates = [(case, "measure") for group in self._plan.groups for case in group]
-        fates += [(case, f"skipped: {outcome.reason}") for case, outcome in self._plan.skipped]
+        plan, processes = self._attempt.plan, self._attempt.effort.processes
+        fates = [(case, "measure") for group in plan.groups for case in group]
+        fates += [(case, f"skipped: {outcome.reason}") for case, outcome in plan.skipped]
         if json:
             print_json({"cases": [{**case.model_dump(mode="json"), "plan": fate} for case, fate in fates]})
             return
         print_table(plan_table(fates))
-        groups, processes = len(self._plan.groups), self._effort.processes
-        print_line(f"{self._plan.runnable} cases in {groups} groups, {processes} process(es) each; nothing was run.")
+        groups = len(plan.groups)
+        print_line(f"{plan.runnable} cases in {groups} groups, {processes} process(es) each; nothing was run.")
 
     def measure(self) -> None:
-        """Outputs are opened first; every record is durable before the next case begins."""
         from modeldyno.cli._print import print_warning
         from modeldyno.cli._progress import Progress
-        from modeldyno.cli._recorder import Recorder
-        from modeldyno.runner.execute import execute
 
-        total = self._plan.runnable + len(self._plan.skipped)
-        with (
-            Recorder(self._store, self._run, self._output, bool(self.records)) as recorder,
-            Progress(total, self._effort.processes) as progress,
-        ):
-
-            def sink(record: Record) -> None:
-                recorder.add(record)
-                self.records.append(record)
-                progress.record(record)
-
+        with Progress(self._attempt.left, self._attempt.effort.processes) as progress:
             try:
-                execute(self._run.run_id, self._plan, self._effort, self._timeout, sink, progress)
+                self._attempt.measure(progress, print_warning, self._output)
             except KeyboardInterrupt:
                 print_warning(f"Interrupted; {len(self.records)} record(s) are kept. Go on with: dyno run --resume")
                 raise
@@ -183,6 +153,7 @@ class _Job:
         from modeldyno.cli import _tables
         from modeldyno.cli._columns import by_columns
         from modeldyno.cli._print import print_json, print_line, print_table
+        from modeldyno.runner.remote import RemoteStore
 
         rivals = [record for record in self.records if _ranked(record.case.workload)]
         latency = best_per_model(rivals, "latency_ms")
@@ -201,7 +172,7 @@ class _Job:
                 for best in latency + throughput
             ]
             records = [record.model_dump(mode="json") for record in self.records]
-            run = self._run.model_dump(mode="json", exclude={"plan"})
+            run = self._attempt.run.model_dump(mode="json", exclude={"plan"})
             print_json({"run": run, "records": records, "best": picks})
             return
         measured = [record for record in self.records if record.status.value == "ok"]
@@ -213,4 +184,8 @@ class _Job:
         if latency:
             print_table(_tables.best_table(latency, throughput))
         print_line(f"{len(measured)} of {len(self.records)} cases are ok.")
-        print_line(f"Run {self._run.run_id} in {self._store.path}; see it again with: dyno show {self._run.run_id}")
+        run_id = self._attempt.run.run_id
+        if isinstance(self._store, RemoteStore):
+            print_line(self._store.whereabouts(run_id))
+        else:
+            print_line(f"Run {run_id} in {self._store.path}; see it again with: dyno show {run_id}")

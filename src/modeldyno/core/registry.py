@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar, cast
 
@@ -34,12 +36,10 @@ class Registry(Generic[T]):
         return tuple(self.get(name) for name in self.names())
 
     def _modules(self) -> dict[str, str]:
-        path = importlib.import_module(self._package).__path__
-        found = (info.name for info in pkgutil.iter_modules(path) if not info.name.startswith("_"))
-        return {name.replace("_", "-"): f"{self._package}.{name}" for name in found}
+        return _modules(self._package, tuple(importlib.import_module(self._package).__path__))
 
     def _entry_points(self) -> dict[str, EntryPoint]:
-        return {entry.name: entry for entry in entry_points(group=self._package)}
+        return _entry_points(self._package, tuple(sys.path))
 
     def _load(self, entry: EntryPoint) -> T:
         try:
@@ -49,3 +49,16 @@ class Registry(Generic[T]):
                 f"The {self._kind} plug-in '{entry.name}' ({entry.value}) does not load: {error}; "
                 "mend or uninstall the package that brings it."
             ) from error
+
+
+@lru_cache(maxsize=256)
+def _modules(package: str, path: tuple[str, ...]) -> dict[str, str]:
+    """Looked for once for each path: a server asks for names many times a second."""
+    found = (info.name for info in pkgutil.iter_modules(path) if not info.name.startswith("_"))
+    return {name.replace("_", "-"): f"{package}.{name}" for name in found}
+
+
+@lru_cache(maxsize=256)
+def _entry_points(group: str, _path: tuple[str, ...]) -> dict[str, EntryPoint]:
+    """Likewise; what is installed depends on where Python looks."""
+    return {entry.name: entry for entry in entry_points(group=group)}

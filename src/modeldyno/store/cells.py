@@ -8,7 +8,6 @@ from typing import Any
 from modeldyno.core.metrics import metric
 from modeldyno.core.policy import GATE
 from modeldyno.core.types import Provenance, Status
-from modeldyno.store.database import connect
 from modeldyno.store.query import RELATION
 from modeldyno.store.store import Store
 
@@ -19,7 +18,7 @@ Row = dict[str, Any]
 def read_cells(store: Store, name: str, *others: str) -> Iterator[Row]:
     """Oldest first: the case in its columns, device, counts of the work, software, and the metrics by their names."""
     metrics = ", ".join(f"r.{metric(one).name}.value AS {one}" for one in (name, *others))
-    with connect(store.existing(), write=False) as connection:
+    with store.reading() as connection:
         rows = connection.execute(
             f"""SELECT c.workload, c.model, c.platform, c.runtime, c.precision, c.batch, c.shape, c.options,
                     d.name AS device, m.parameters, TRY_CAST(r.model_info ->> 'gflop' AS DOUBLE) AS gflop,

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from modeldyno.core.types import Provenance, Status
-from modeldyno.store.database import connect
 from modeldyno.store.query import RELATION, Filter
 from modeldyno.store.store import Store
 
@@ -33,7 +32,7 @@ class Count:
 def count_records(store: Store, chosen: Filter) -> tuple[Count, ...]:
     """All records that the filter chooses, by what they are."""
     where, values = chosen.where()
-    with connect(store.existing(), write=False) as connection:
+    with store.reading() as connection:
         rows = connection.execute(
             f"""SELECT c.platform, d.name, r.device_index, c.workload, r.status, r.provenance,
                     coalesce(d.emulated, false), count(*), list(DISTINCT c.model), min(r.started_at), max(r.started_at)
@@ -61,7 +60,7 @@ def count_records(store: Store, chosen: Filter) -> tuple[Count, ...]:
 def count_series(store: Store, chosen: Filter) -> int:
     """How many series the chosen records are points of."""
     where, values = chosen.where()
-    with connect(store.existing(), write=False) as connection:
+    with store.reading() as connection:
         rows = connection.execute(
             f"SELECT count(DISTINCT (r.series_id, r.device_index, r.provenance)) FROM {RELATION} WHERE {where}", values
         ).fetchone()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from modeldyno.core.errors import InputError
 from modeldyno.core.types import Host, Record
-from modeldyno.store.database import connect
 from modeldyno.store.query import Filter
 from modeldyno.store.store import Store
 
@@ -13,7 +12,7 @@ SHOWN = 5
 
 def find_record(store: Store, name: str) -> Record | None:
     """The one record whose id begins so; None where none does."""
-    with connect(store.existing(), write=False) as connection:
+    with store.reading() as connection:
         rows = connection.execute(
             f"SELECT record_id FROM records WHERE starts_with(record_id, ?) ORDER BY ALL DESC LIMIT {SHOWN + 1}",
             [name.lower()],
@@ -27,6 +26,6 @@ def find_record(store: Store, name: str) -> Record | None:
 
 def hosts_of_runs(store: Store) -> dict[str, Host]:
     """The host of every run by the run's id, as it was then."""
-    with connect(store.existing(), write=False) as connection:
+    with store.reading() as connection:
         rows = connection.execute("SELECT run_id, host FROM runs").fetchall()
     return {run_id: Host.model_validate_json(host) for run_id, host in rows}

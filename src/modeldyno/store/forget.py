@@ -28,7 +28,7 @@ def find_import(store: Store, name: str) -> Import:
 
 def would_forget(store: Store, done: Import) -> Counter[str]:
     """How many records, tests and runs came with it."""
-    with connect(store.existing(), write=False) as connection:
+    with store.reading() as connection:
         return count_going(connection, _kept(done))
 
 

@@ -84,7 +84,7 @@ _BY = {
 
 def stats(store: Store) -> dict[str, Any]:
     """How much there is of what, from when to when, and how large it is."""
-    with connect(store.existing(), write=False) as connection:
+    with store.reading() as connection:
         document: dict[str, Any] = {
             "store": str(store.path),
             "schema": version_of(connection),

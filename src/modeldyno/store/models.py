@@ -45,7 +45,7 @@ def keep_model(store: Store, model: StoredModel) -> None:
 
 
 def newest_model(store: Store, metric: str) -> StoredModel | None:
-    with connect(store.existing(), write=False) as connection:
+    with store.reading() as connection:
         row = connection.execute(
             """SELECT fingerprint, created_at, metric, version, cells, quality FROM prediction_models
                WHERE kind = ? AND metric = ? ORDER BY created_at DESC, prediction_model_id DESC LIMIT 1""",

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from modeldyno.core.types import Status
-from modeldyno.store.database import connect
 from modeldyno.store.query import RELATION, Filter
 from modeldyno.store.store import Store
 
@@ -77,7 +76,7 @@ def read_tries(store: Store, chosen: Filter) -> list[Try]:
     A test takes no part where something is asked for that it does not say, such as the runtime."""
     where, values = chosen.where()
     asked = [_RECORDS] if any(getattr(chosen, name) for name in _UNTOLD) else [_RECORDS, _TESTS]
-    with connect(store.existing(), write=False) as connection:
+    with store.reading() as connection:
         return [_try(*row) for sql in asked for row in connection.execute(sql.format(where=where), values).fetchall()]
 
 

@@ -14,7 +14,6 @@ from typing import Any
 from modeldyno.core.metrics import metric
 from modeldyno.core.policy import GATE
 from modeldyno.core.types import Case, Host, Provenance, Status
-from modeldyno.store.database import connect
 from modeldyno.store.query import RELATION, Filter
 from modeldyno.store.store import Store
 
@@ -63,7 +62,7 @@ def read_series(store: Store, chosen: Filter, name: str) -> list[Series]:
     """All series of the records that the filter chooses, with the metric of this name."""
     column = metric(name).name
     where, values = chosen.where()
-    with connect(store.existing(), write=False) as connection:
+    with store.reading() as connection:
         cases = connection.execute(
             f"""SELECT r.series_id, any_value(d.name), coalesce(any_value(d.emulated), false),
                     {", ".join(f"any_value(c.{part})" for part in _CASE)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
@@ -69,8 +70,8 @@ class Filter:
         until = min(filter(None, (self.until, other.until)), default=None)
         return Filter(**both, since=since, until=until)
 
-    def where(self) -> tuple[str, list[object]]:
-        """A condition over `RELATION` and its values."""
+    def where(self, columns: Mapping[str, str] = _ANY_OF) -> tuple[str, list[object]]:
+        """A condition over `RELATION`, or over what calls its columns otherwise, and its values."""
         parts: list[tuple[str, object]] = []
         for field in fields(self):
             wanted = getattr(self, field.name)
@@ -78,7 +79,7 @@ class Filter:
                 folded = [value.lower() for value in wanted] if field.name in _FOLDED else list(wanted)
                 # One value by equality, for which DuckDB can use an index.
                 one = len(folded) == 1
-                parts.append((f"{_ANY_OF[field.name]} {'= ?' if one else '= ANY(?)'}", folded[0] if one else folded))
+                parts.append((f"{columns[field.name]} {'= ?' if one else '= ANY(?)'}", folded[0] if one else folded))
         if self.since:
             parts.append(("r.started_at >= ?", naive_utc(self.since)))
         if self.until:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from modeldyno.core.elsewhere import Import, Rejection, TestResult
 from modeldyno.core.errors import InputError, JobError
@@ -17,6 +19,9 @@ from modeldyno.store.database import connect
 from modeldyno.store.fold import fold_file
 from modeldyno.store.query import Filter
 from modeldyno.store.spool import Item, SpoolWriter, deposit, unused
+
+if TYPE_CHECKING:
+    import duckdb
 
 DEFAULT = "dyno.duckdb"
 
@@ -101,31 +106,35 @@ class Store:
             raise InputError(f"Not all could be added: {report.torn[0]}")
         return report
 
+    def reading(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+        """A connection to ask something; the file is open only meanwhile."""
+        return connect(self.existing(), write=False)
+
     def records(self, chosen: Filter, newest: int | None = None) -> list[Record]:
         """Whole records with their samples, oldest first; at most the `newest` so many."""
         where, values = chosen.where()
-        with connect(self.existing(), write=False) as connection:
+        with self.reading() as connection:
             return read.read_records(connection, where, values, newest)
 
     def newest_records(self, chosen: Filter, per_run: bool = False, newest: int | None = None) -> list[Record]:
         """Likewise, but of each series and device slot only the newest; of each run, where `per_run` says so."""
         where, values = chosen.where()
-        with connect(self.existing(), write=False) as connection:
+        with self.reading() as connection:
             return read.read_records(connection, read.newest_per_series(where, per_run), values, newest)
 
     def runs(self) -> list[Run]:
         """All runs, newest first."""
-        with connect(self.existing(), write=False) as connection:
+        with self.reading() as connection:
             return read.read_runs(connection, "true", [])
 
     def tests(self) -> list[TestResult]:
         """All test results, oldest first."""
-        with connect(self.existing(), write=False) as connection:
+        with self.reading() as connection:
             return read.read_tests(connection, "true", [])
 
     def imports(self) -> list[Import]:
         """All files that were imported, in that order."""
-        with connect(self.existing(), write=False) as connection:
+        with self.reading() as connection:
             return read.read_imports(connection)
 
     def renew_rejections(self, import_id: str, rejected: Iterable[Rejection]) -> None:

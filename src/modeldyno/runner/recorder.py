@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from modeldyno.cli._print import print_warning
 from modeldyno.core.errors import InputError, JobError
 from modeldyno.core.types import Record, Run
 from modeldyno.store.spool import SpoolWriter
@@ -16,8 +16,10 @@ from modeldyno.store.store import Store
 class Recorder:
     """Opened before the first measurement, closed after the last; folding happens on the way out."""
 
-    def __init__(self, store: Store, run: Run, output: Path | None, resumed: bool) -> None:
-        self._store = store
+    def __init__(
+        self, store: Store, run: Run, warn: Callable[[str], None], output: Path | None = None, resumed: bool = False
+    ) -> None:
+        self._store, self._warn = store, warn
         self._writers = [store.writer(run)]
         if output:
             try:
@@ -40,7 +42,7 @@ class Recorder:
         rescued = [path for writer in self._writers if (path := writer.close())]
         report = None if rescued else self._store.fold()
         for sentence in report.torn if report else ():
-            print_warning(sentence)
+            self._warn(sentence)
         if rescued:
             names = ", ".join(map(str, rescued))
             sentence = (
@@ -49,9 +51,9 @@ class Recorder:
             )
             if kind is None:
                 raise JobError(sentence)
-            print_warning(sentence)
+            self._warn(sentence)
 
     def _append(self, item: Run | Record) -> None:
         for writer in self._writers:
             if warning := writer.append(item):
-                print_warning(warning)
+                self._warn(warning)

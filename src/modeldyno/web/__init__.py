@@ -1,0 +1,1 @@
+"""The server: REST API and dashboard over one store."""

@@ -1,0 +1,146 @@
+"""The snapshot that is answered from: made anew beside the old one whenever the store has changed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar, cast
+
+from modeldyno.core.errors import DynoError
+from modeldyno.store.snapshot import Snapshot
+from modeldyno.store.store import Store
+
+LOOK_S = 0.5
+"""How often the file is looked at."""
+PATIENCE = 20
+"""Times what the last snapshot took, at least, until the next: a run that writes is hardly disturbed."""
+MOST_ANSWERS = 2000
+"""Kept until the next snapshot."""
+T = TypeVar("T")
+Problem = Callable[[str], None]
+
+
+class Shelf:
+    """Hands out the newest snapshot there is, and brings what waits in the spool into the store."""
+
+    def __init__(self, store: Store, problem: Problem) -> None:
+        self.store = store
+        self._problem = problem
+        self._lock = threading.Lock()
+        self._asked, self._stopped = threading.Event(), threading.Event()
+        self._changed = threading.Condition()
+        self._not_before, self._folded = 0.0, ""
+        self._first: Future[Snapshot] = Future()
+        self._current: Snapshot | None = None
+        threading.Thread(target=self._load_first, name="first snapshot", daemon=True).start()
+        self._answers: OrderedDict[Any, Any] = OrderedDict()
+        self._being_made: dict[Any, threading.Lock] = {}
+        self._thread = threading.Thread(target=self._keep, name="shelf", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._asked.set()
+        self._thread.join(timeout=30)
+
+    @property
+    def now(self) -> Snapshot:
+        """Waits for the first one, which is read while the rest of the server gets ready."""
+        return self._current or self._first.result()
+
+    def _load_first(self) -> None:
+        try:
+            self._current = Snapshot.load(self.store, _mark(self.store))
+            self._first.set_result(self._current)
+        except BaseException as error:  # noqa: BLE001 - whoever asks for it is told
+            self._first.set_exception(error)
+
+    def hurry(self) -> None:
+        """Have a look now, without waiting for it."""
+        self._asked.set()
+
+    def refresh(self, timeout_s: float = 10.0) -> None:
+        """After something was written: waits until it can be read, but not for ever."""
+        with self._changed:
+            before = self.now
+            self._asked.set()
+            self._changed.wait_for(
+                lambda: self._current is not before or before.version == _mark(self.store), timeout_s
+            )
+
+    def found(self, key: Any) -> Any:
+        """What is kept for this key, without waiting for anything; None where it has to be made."""
+        return self._answers.get((self.now.version, key))
+
+    def kept(self, key: Any, make: Callable[[Snapshot], T]) -> T:
+        """What was made for this key from this snapshot, else made now."""
+        snapshot = self.now
+        place = (snapshot.version, key)
+        with self._lock:
+            if place in self._answers:
+                self._answers.move_to_end(place)
+                found: T = self._answers[place]
+                return found
+            turn = self._being_made.setdefault(place, threading.Lock())
+        with turn:  # whoever asks for the same meanwhile waits for it instead of making it as well
+            if (made := self._answers.get(place)) is None:
+                made = make(snapshot)
+                self._keep_answer(place, made)
+        return cast("T", made)
+
+    def _keep_answer(self, place: Any, made: Any) -> None:
+        with self._lock:
+            self._being_made.pop(place, None)
+            self._answers[place] = made
+            while len(self._answers) > MOST_ANSWERS:
+                self._answers.popitem(last=False)
+
+    def _keep(self) -> None:
+        while not self._stopped.is_set():
+            asked = self._asked.wait(LOOK_S)
+            self._asked.clear()
+            try:
+                self._look(asked)
+            except DynoError as error:
+                self._problem(str(error))
+            with self._changed:
+                self._changed.notify_all()
+
+    def _look(self, asked: bool) -> None:
+        waiting = _waiting(self.store)
+        if waiting and (asked or waiting != self._folded):
+            for sentence in self.store.fold().torn:
+                self._problem(sentence)
+            self._folded = _waiting(self.store)
+        mark, begin = _mark(self.store), time.monotonic()
+        if mark == self.now.version or (begin < self._not_before and not asked):
+            return
+        fresh = Snapshot.load(self.store, mark)
+        self._not_before = time.monotonic() + PATIENCE * (time.monotonic() - begin)
+        with self._lock:
+            self._answers.clear()
+            self._being_made.clear()
+        self._current = fresh  # the old one goes when the last who asks it is done
+
+
+def _waiting(store: Store) -> str:
+    """Changes whenever something is added to the spool; empty where nothing waits."""
+    found = sorted(store.spool.glob("*.ndjson")) if store.spool.is_dir() else []
+    try:
+        return " ".join(f"{path.name}:{path.stat().st_size}" for path in found)
+    except FileNotFoundError:  # folded in this very moment
+        return "?"
+
+
+def _mark(store: Store) -> str:
+    """Changes whenever the file does."""
+    try:
+        found = store.path.stat()
+    except FileNotFoundError:
+        return "none"
+    return f"{found.st_mtime_ns:x}-{found.st_size:x}"
