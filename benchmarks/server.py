@@ -5,8 +5,8 @@
 
 The results are made up and live in a scratch folder that goes when the script ends. The real `dyno serve` runs in a
 process of its own; clients share the machine's cores with it. Each page is asked for under many addresses (models,
-devices, records, filters): first all of them once, by 20 clients at once, while nothing is kept ("new"), then many times
-at random. Printed are the times of the server itself (its header Server-Timing), as median and 95th percentile, and
+devices, records, filters): first all of them once, by 20 clients at once, while nothing is kept ("new"), then often, at
+random. Printed are the times of the server itself (its header Server-Timing), as median and 95th percentile, and
 what a client saw. The limits are for the second part; the first is there to be seen. Exits with 1 where one is missed.
 """
 
@@ -151,13 +151,12 @@ def report(name: str, new: Sequence[Times], times: Sequence[Times]) -> tuple[flo
     """The 95th percentile of the server's time, and whether all is well."""
     p95, limit = percentile(times, "server_ms", 95), LIST_MS if name.startswith("list") else PAGE_MS
     wrong = sorted({one.status for one in (*new, *times)} - {200})
-    print(
-        f"{name:18} new {len(new):3} {percentile(new, 'server_ms', 50):7.1f} ms, p95 {percentile(new, 'server_ms', 95):7.1f}"
-        f"   then {len(times)} {percentile(times, 'server_ms', 50):6.1f} ms, p95 {p95:6.1f} (limit {limit:g})   "
-        f"client {percentile(times, 'client_ms', 50):6.1f} ms, p95 {percentile(times, 'client_ms', 95):6.1f}"
-        f"{'  MISSED' if p95 > limit else ''}{f'  answers {wrong}' if wrong else ''}",
-        flush=True,
+    first, then, client = (
+        f"{percentile(some, kind, 50):6.1f} ms, p95 {percentile(some, kind, 95):6.1f}"
+        for some, kind in ((new, "server_ms"), (times, "server_ms"), (times, "client_ms"))
     )
+    remark = ("  MISSED" if p95 > limit else "") + (f"  answers {wrong}" if wrong else "")
+    print(f"{name:18} new {len(new):3} {first}   then {len(times)} {then} (limit {limit:g})   client {client}{remark}")
     return p95, p95 <= limit and not wrong
 
 

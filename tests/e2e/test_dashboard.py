@@ -209,6 +209,7 @@ def test_one_click_runs_and_the_result_is_in_the_chart(served: Served, browser: 
         expect(page.locator("#estimate")).to_contain_text("1 case")
         page.click("button:text-is('Start')")
         page.wait_for_url("**/dashboard/jobs/*")
+        expect(page.locator("#note")).to_contain_text("tiny-bert", timeout=60_000)
         expect(page.locator("#state")).to_have_text("done", timeout=120_000)
         page.wait_for_selector("#records a")
         page.wait_for_timeout(1500)  # the page reloads itself when the job is over

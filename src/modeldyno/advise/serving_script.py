@@ -11,16 +11,16 @@ from modeldyno.advise.configure import Configuration
 from modeldyno.core.errors import InputError
 from modeldyno.models import SourceKind, resolve
 
-_PIECES = {"torch": "torch", "torch-compile": "torch", "onnxruntime": "onnxruntime", "openvino": "openvino"}
+PIECES = {"torch": "torch", "torch-compile": "torch", "onnxruntime": "onnxruntime", "openvino": "openvino"}
 """By runtime, the piece that makes a model ready."""
 
 
 def render(configuration: Configuration, script: str) -> str:
     """The text of the program that will have this name."""
     case = configuration.case
-    if case.runtime not in _PIECES:
+    if case.runtime not in PIECES:
         raise InputError(f"There is no program for the runtime {case.runtime}; choose one with --runtime.")
-    piece = _read(f"serve_{_PIECES[case.runtime]}.py.txt")
+    piece = _read(f"serve_{PIECES[case.runtime]}.py.txt")
     values = _values(configuration, script)
     text = _read("serve.py.txt").replace("@READY@", piece)
     return re.sub(r"@([A-Z]+)@", lambda found: values[found[1]], text)

@@ -49,6 +49,9 @@ class Bound(StrEnum):
     UNKNOWN = "unknown"
 
 
+_METRICS = {Bound.COMPUTE: "compute_rate_gflops", Bound.MEMORY: "bandwidth_gb_per_s", Bound.LAUNCH: "launch_us"}
+
+
 @dataclass(frozen=True)
 class Peak:
     """The best of a device in one respect, over the sizes that were measured."""
@@ -90,6 +93,11 @@ class Ceiling:
     """Whether it may limit the step for all that is known."""
     shown: bool = True
     """False where the share is estimated, and might be too small to explain the step."""
+
+    @property
+    def metric(self) -> str:
+        """What is achieved, and has the peak."""
+        return _METRICS[self.bound]
 
     @property
     def explains(self) -> bool:

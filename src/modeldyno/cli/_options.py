@@ -13,7 +13,11 @@ Command = Callable[..., None]
 
 StoreOption = Annotated[
     str | None,
-    typer.Option("--store", metavar="PATH", help="The DuckDB file (default: dyno.duckdb, or $DYNO_STORE)."),
+    typer.Option(
+        "--store",
+        metavar="PATH",
+        help="The DuckDB file (default: dyno.duckdb, or $DYNO_STORE); dyno run also takes the address of a server.",
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else there.")]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -46,6 +46,7 @@ def compare(
     store: StoreOption = None,
 ) -> None:
     """Compare records: ratios with intervals, and a verdict: faster, slower, same or ambiguous."""
+    from modeldyno.analysis import documents
     from modeldyno.analysis.comparable import By
     from modeldyno.analysis.compare import compare as compare_pairs
     from modeldyno.analysis.compare import default_metric
@@ -64,9 +65,7 @@ def compare(
         pairing = _by(opened, question, names[0], base, chosen, limit)
     comparisons = compare_pairs(pairing.pairs, question, names, margins, hosts)
     if json:
-        alone = [_record_document(record) for record in pairing.alone]
-        documents = [_document(comparison) for comparison in comparisons]
-        print_json({"by": question.value, "comparisons": documents, "alone": alone})
+        print_json(documents.comparisons(comparisons, pairing, question))
     else:
         _print(comparisons, pairing, question)
 
@@ -158,38 +157,6 @@ def _run_id(opened: Store, name: str) -> str:
     if int(back[1]) >= len(runs):
         raise InputError(f"There is no {name}: the store holds {len(runs)} runs; see dyno show all.")
     return runs[int(back[1])].run_id
-
-
-def _document(comparison: Comparison) -> dict[str, Any]:
-    ratio, name = comparison.ratio, comparison.metric
-    return {
-        "metric": name,
-        "baseline": _record_document(comparison.old, name),
-        "compared": _record_document(comparison.new, name),
-        "ratio": ratio.value,
-        "low": ratio.interval.low if ratio.interval else None,
-        "high": ratio.interval.high if ratio.interval else None,
-        "times_better": comparison.gain,
-        "p_value": ratio.p_value(comparison.margin),
-        "margin": comparison.margin,
-        "verdict": comparison.verdict,
-        "labels": list(comparison.labels),
-        "refused": list(comparison.refused),
-    }
-
-
-def _record_document(record: Record, name: str | None = None) -> dict[str, Any]:
-    document: dict[str, Any] = {
-        "record_id": record.record_id,
-        "run_id": record.run_id,
-        "case": record.case.model_dump(mode="json"),
-        "device": record.device.name if record.device else None,
-        "provenance": record.provenance.value,
-        "status": record.status.value,
-    }
-    value = record.value(name) if name else None
-    finite = value if value is not None and math.isfinite(value) else None
-    return document | ({"value": finite} if name else {})
 
 
 def _print(comparisons: Sequence[Comparison], pairing: Pairing, by: By) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,8 +13,7 @@ from modeldyno.cli._store import open_store
 from modeldyno.core.spoken import comma_list
 
 if TYPE_CHECKING:
-    from modeldyno.analysis.compatibility import Cell, Matrix, Way
-    from modeldyno.store.outcomes import Try
+    from modeldyno.analysis.compatibility import Matrix
 
 _UNTRIED = "-"
 
@@ -27,14 +26,14 @@ def compatibility(
     store: StoreOption = None,
 ) -> None:
     """Show which model works on which platform, from what really happened, and what to use instead."""
+    from modeldyno.analysis import documents
     from modeldyno.analysis.compatibility import matrix
     from modeldyno.store.outcomes import read_tries
 
     opened = open_store(store)
     made = _on(matrix(read_tries(opened, choice.but(on=None).real())), choice.words.get("on"))
     if json:
-        cells = [_document(cell) for cell in made.cells]
-        print_json({"models": list(made.models), "platforms": list(made.platforms), "cells": cells})
+        print_json(documents.compatibility(made))
     elif not made.cells:
         print_line("No outcome matches; measure something with: dyno run tiny-bert --on cpu")
     elif markdown:
@@ -54,39 +53,6 @@ def _on(made: Matrix, on: str | None) -> Matrix:
     models = {cell.model for cell in cells}
     platforms = tuple(platform for platform in made.platforms if platform in wanted)
     return Matrix(tuple(model for model in made.models if model in models), platforms, cells)
-
-
-def _document(cell: Cell) -> dict[str, Any]:
-    return {
-        "model": cell.model,
-        "platform": cell.platform,
-        "status": cell.status.value,
-        "reason": cell.best.decisive.reason,
-        "remedy": cell.best.decisive.remedy,
-        "instead": [_try(one) for one in cell.best.instead],
-        "ways": [_try(way.decisive) | _details(way) for way in cell.ways],
-    }
-
-
-def _details(way: Way) -> dict[str, Any]:
-    return {"partly": [_try(one) for one in way.partly], "instead": [_try(one) for one in way.instead]}
-
-
-def _try(one: Try) -> dict[str, Any]:
-    return {
-        "outcome_id": one.outcome_id,
-        "platform": one.platform,
-        "workload": one.workload,
-        "runtime": one.runtime,
-        "precision": one.precision,
-        "batch": one.batch,
-        "shape": one.shape,
-        "status": one.status.value,
-        "reason": one.reason,
-        "remedy": one.remedy,
-        "started_at": one.moment.isoformat(),
-        "throughput_per_s": one.per_s,
-    }
 
 
 def _print(made: Matrix) -> None:

@@ -182,7 +182,6 @@ _WORDS = {
     "none": "none of compute, memory and launches",
     "unknown": "not known",
 }
-_METRICS = {"compute": "compute_rate_gflops", "memory": "bandwidth_gb_per_s", "launch": "launch_us"}
 
 
 def _bound_line(roofline: Roofline) -> str:
@@ -215,7 +214,7 @@ def _ceiling_table(roofline: Roofline) -> Table:
 def _achieved_text(ceiling: Ceiling) -> str:
     from modeldyno.core.metrics import format_value
 
-    return "-" if ceiling.achieved is None else format_value(_METRICS[ceiling.bound.value], ceiling.achieved)
+    return "-" if ceiling.achieved is None else format_value(ceiling.metric, ceiling.achieved)
 
 
 def _peak_text(ceiling: Ceiling) -> str:
@@ -225,7 +224,7 @@ def _peak_text(ceiling: Ceiling) -> str:
     if peak is None:
         return "not measured"
     doubt = "" if peak.trusted else ", ambiguous"
-    return f"{format_value(_METRICS[ceiling.bound.value], peak.value)} ({_probe_text(peak)}{doubt})"
+    return f"{format_value(ceiling.metric, peak.value)} ({_probe_text(peak)}{doubt})"
 
 
 def _probe_text(peak: Peak) -> str:
@@ -279,7 +278,7 @@ def _ceiling_document(ceiling: Ceiling) -> dict[str, Any]:
         "achieved": ceiling.achieved,
         "peak": ceiling.peak.value if ceiling.peak else None,
         "peak_record_id": ceiling.peak.record.record_id if ceiling.peak else None,
-        "metric": _METRICS[ceiling.bound.value],
+        "metric": ceiling.metric,
         "remark": ceiling.remark,
         "unknown": ceiling.unknown,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from modeldyno.analysis.history import History, Step
-    from modeldyno.measure.statistics import Interval
 
 FEWEST = 6
 """Points of two levels, without which no change can be seen."""
@@ -34,6 +33,7 @@ def history(
     store: StoreOption = None,
 ) -> None:
     """Show where a metric changed over time, with the run, the commit and the environment."""
+    from modeldyno.analysis import documents
     from modeldyno.analysis.history import analyse
     from modeldyno.core.types import Provenance
     from modeldyno.store.points import read_series
@@ -44,7 +44,7 @@ def history(
     found = analyse(read_series(opened, chosen, metric), metric, made_up, margin)
     counted = sorted((one for one in found if one.points), key=_order)
     if json:
-        print_json({"metric": metric, **_terms(), "series": [_document(one) for one in counted]})
+        print_json({"metric": metric, **_terms(), "series": [documents.history(one) for one in counted]})
         return
     _tell(counted, metric, everything, len(found) - len(counted))
 
@@ -179,51 +179,3 @@ def _line(step: Step, metric: str, names: dict[str, str]) -> str:
         text += f": {', '.join(step.environment)}"
     suspect = suspicion_text(step, names)
     return f"{text}; {suspect}" if suspect else text
-
-
-def _document(one: History) -> dict[str, Any]:
-    return {
-        "series_id": one.series.series_id,
-        "case": one.series.case.model_dump(mode="json"),
-        "device": one.series.device,
-        "provenance": sorted({point.provenance.value for point in one.points}),
-        "points": len(one.points),
-        "left_out": len(one.series.points) - len(one.points),
-        "level": _interval_document(one.level),
-        "points_since": one.since,
-        "alarm": one.alarm,
-        "changes": [_step_document(step) for step in one.steps],
-        "environment_changes": [_step_document(step) for step in one.environments],
-        "smallest_change": one.smallest,
-        "doubted": one.doubted,
-        "odd_hosts": {host: _interval_document(ratio) for host, ratio in one.odd_hosts.items()},
-    }
-
-
-def _step_document(step: Step) -> dict[str, Any]:
-    return {
-        "started_at": step.after.started_at.isoformat(),
-        **{
-            side: {
-                "run_id": point.run_id,
-                "record_id": point.record_id,
-                "commit": point.commit,
-                "host": point.host.hostname or point.host_id,
-                "host_id": point.host_id,
-            }
-            for side, point in (("before", step.before), ("after", step.after))
-        },
-        "ratio": _interval_document(step.ratio),
-        "verdict": step.change.value,
-        "p_value": step.p_value,
-        "environment": list(step.environment),
-        "gone": step.gone,
-        "alarm": step.is_alarm,
-        "suspect": None
-        if step.suspicion is None
-        else {"what": step.suspicion.what.value, "hosts": list(step.suspicion.hosts)},
-    }
-
-
-def _interval_document(interval: Interval | None) -> dict[str, float] | None:
-    return None if interval is None else {"value": interval.value, "low": interval.low, "high": interval.high}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -40,6 +40,7 @@ def recommend(
 ) -> None:
     """Rank platforms, devices, runtimes, precisions and batch sizes for a model; with evidence and the risk."""
     from modeldyno.advise.ask import answer
+    from modeldyno.advise.documents import recommendation
     from modeldyno.advise.prices import read_prices
     from modeldyno.advise.recommend import Question
     from modeldyno.advise.wishes import read_wishes
@@ -54,7 +55,7 @@ def recommend(
     question = Question(_named(model), wishes, workload, one_shape(None, shape), available)
     advice = answer(opened, question, table, predict=not measured, say=print_note)
     if json:
-        print_json(_document(advice))
+        print_json(recommendation(advice))
     else:
         _print(advice, limit)
     if advice.choice is None:
@@ -162,49 +163,3 @@ def _evidence(one: Candidate) -> str:
 def _held(one: Candidate) -> list[str]:
     said = {True: "yes", False: "no"}
     return ["not known" if held.holds is None else f"{said[held.holds]}: {held.text}" for held in one.held]
-
-
-def _document(advice: Advice) -> dict[str, Any]:
-    from modeldyno.advise.told import command, sentences
-
-    question, choice = advice.question, advice.choice
-    return {
-        "model": question.model,
-        "workload": question.workload,
-        "shape": dict(advice.work.shape),
-        "goal": question.wishes.goal.value,
-        "unit": question.wishes.goal.unit,
-        "limits": [
-            {"name": b.name, "figure": b.figure, "most": b.most, "unit": b.unit} for b in question.wishes.limits
-        ],
-        "choice": _candidate(advice, choice) if choice else None,
-        "risk": advice.risk if choice else None,
-        "fallbacks": [_candidate(advice, one) for one in advice.fallbacks],
-        "best_here": _candidate(advice, advice.best_here) if advice.best_here else None,
-        "nearest": _candidate(advice, advice.nearest) if advice.nearest and not choice else None,
-        "candidates": [_candidate(advice, one) for one in advice.candidates],
-        "says": sentences(advice),
-        "run": command(advice),
-        "notes": list(advice.notes),
-    }
-
-
-def _candidate(advice: Advice, one: Candidate) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    row = one.price.row
-    return {
-        **asdict(one.way),
-        "value": one.figure.value,
-        "low": one.figure.low,
-        "high": one.figure.high,
-        "evidence": one.evidence.value,
-        "rests_on": one.rests_on,
-        "record_id": one.record.record_id if one.record else None,
-        "trusted": one.trusted,
-        "really_better": advice.chances.get(one.way),
-        "limits": [{"name": h.limit.name, "value": h.value, "holds": h.holds, "note": h.note} for h in one.held],
-        "per_hour": one.price.amount,
-        "price": {"device": row.device, "date": str(row.date), "source": row.source} if row else one.price.why_not,
-        "here": one.way.place in advice.here,
-    }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -35,7 +36,7 @@ def serve(
     from modeldyno.web.shelf import Shelf
 
     given = {"host": host, "port": port, "jobs": jobs, "log": log, "store": Path(store) if store else None}
-    settings = read(config, {"store": Store.at(None).path} | {k: v for k, v in given.items() if v is not None})
+    settings = read(config, given)
     listener = _listener(settings)
     shelf = Shelf(Store(settings.store), print_warning)  # reads the store while the rest is imported
     try:
@@ -49,10 +50,10 @@ def serve(
     _log(settings)
     house.start()  # what keeps it from starting is told before anyone is invited
     _say(house, settings, listener.getsockname()[1], json)
-    server = uvicorn.Server(
-        uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=15, server_header=False)
-    )
-    server.run(sockets=[listener])
+    quiet: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
+    server = uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=15, proxy_headers=False, **quiet))
+    with contextlib.suppress(KeyboardInterrupt):  # uvicorn has stopped in order, and hands the signal on
+        server.run(sockets=[listener])
 
 
 def _listener(settings: Settings) -> socket.socket:

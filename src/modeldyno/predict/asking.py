@@ -200,10 +200,19 @@ class Row:
         }
 
 
-def answer_model(store: Store, wanted: Wanted, say: Say = quiet) -> list[Row]:
-    """On each device that is known, in each way that was seen there; fastest first, what is unknown last."""
+def predictions(wanted: Wanted, rows: Sequence[Row]) -> dict[str, Any]:
+    """The answer as a JSON document."""
+    about = {"model": wanted.model, "batch": wanted.batch, "metric": wanted.metric}
+    return about | {"predictions": [row.document() for row in rows]}
+
+
+def answer_model(store: Store, wanted: Wanted, say: Say = quiet, predictor: Predictor | None = None) -> list[Row]:
+    """On each device that is known, in each way that was seen there; fastest first, what is unknown last.
+
+    Without a predictor it is the one that knows all results, trained now where there is none."""
     known = cells_of(store, wanted.metric) if store.path.exists() else []
-    predictor = predictor_of(store, wanted.metric, say=say) if known else None
+    if predictor is None and known:
+        predictor = predictor_of(store, wanted.metric, say=say)
     if predictor is None:
         raise InputError(
             f"The store has too few results to predict {wanted.metric} from; run dyno run or dyno db import first."

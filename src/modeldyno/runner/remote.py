@@ -46,7 +46,9 @@ class RemoteStore(Store):
             self.client.send_lines(b"")
         except ServerError as error:
             if error.status in _DENIED:
-                raise InputError(f"{self.url} takes no results: {str(error).rstrip('.')}; set DYNO_TOKEN.") from None
+                raise InputError(
+                    f"{self.url} takes results only from those it knows; set DYNO_TOKEN to a token of dyno users token."
+                ) from None
             if error.status != _NO_LINE and error.status < 500:
                 raise InputError(f"{self.url} is no server of modeldyno: {error}") from None
         except ServerAway as error:

@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 from modeldyno.core.errors import InputError
 from modeldyno.core.settings_file import read_settings
 from modeldyno.core.types import Frozen
+from modeldyno.store.store import Store
 
 PREFIX = "DYNO_SERVE_"
 
@@ -40,11 +41,7 @@ class Settings(Frozen):
 
 def read(file: Path | None, options: Mapping[str, Any]) -> Settings:
     """An unknown or wrong key is an error that names where it stands."""
-    told: dict[str, Any] = {}
-    if file is not None:
-        told = read_settings(file, "settings file") or {}
-        if not isinstance(told, dict):
-            raise InputError(f"{file} is no mapping; write lines such as port: 8000.")
+    told: dict[str, Any] = {"store": Store.at(None).path} | _of_file(file)
     known = {PREFIX + name.upper(): name for name in Settings.model_fields}
     if wrong := next((name for name in os.environ if name.startswith(PREFIX) and name not in known), None):
         raise InputError(f"{wrong} is none of the server's variables; known: {', '.join(sorted(known))}.")
@@ -56,3 +53,10 @@ def read(file: Path | None, options: Mapping[str, Any]) -> Settings:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
         raise InputError(f"The server's setting {name} is wrong ({first['msg']}); see docs/server.md.") from None
+
+
+def _of_file(file: Path | None) -> dict[str, Any]:
+    told = read_settings(file, "settings file") if file else None
+    if told is not None and not isinstance(told, dict):
+        raise InputError(f"{file} is no mapping; write lines such as port: 8000.")
+    return told or {}

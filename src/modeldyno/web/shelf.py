@@ -32,6 +32,7 @@ class Shelf:
         self._lock = threading.Lock()
         self._asked, self._stopped = threading.Event(), threading.Event()
         self._changed = threading.Condition()
+        self._wanted = self._looked = 0
         self._not_before, self._folded = 0.0, ""
         self._first: Future[Snapshot] = Future()
         self._current: Snapshot | None = None
@@ -60,18 +61,18 @@ class Shelf:
         except BaseException as error:  # noqa: BLE001 - whoever asks for it is told
             self._first.set_exception(error)
 
-    def hurry(self) -> None:
-        """Have a look now, without waiting for it."""
-        self._asked.set()
+    def hurry(self) -> int:
+        """Have a look now, without waiting for it; the number of what was asked for."""
+        with self._changed:
+            self._wanted += 1
+            self._asked.set()
+            return self._wanted
 
     def refresh(self, timeout_s: float = 10.0) -> None:
         """After something was written: waits until it can be read, but not for ever."""
+        number = self.hurry()
         with self._changed:
-            before = self.now
-            self._asked.set()
-            self._changed.wait_for(
-                lambda: self._current is not before or before.version == _mark(self.store), timeout_s
-            )
+            self._changed.wait_for(lambda: self._looked >= number, timeout_s)
 
     def found(self, key: Any) -> Any:
         """What is kept for this key, without waiting for anything; None where it has to be made."""
@@ -104,11 +105,13 @@ class Shelf:
         while not self._stopped.is_set():
             asked = self._asked.wait(LOOK_S)
             self._asked.clear()
+            number = self._wanted
             try:
                 self._look(asked)
             except DynoError as error:
                 self._problem(str(error))
             with self._changed:
+                self._looked = number
                 self._changed.notify_all()
 
     def _look(self, asked: bool) -> None:

@@ -31,6 +31,7 @@ def test_results_are_taken_once(world: World, runner: TestClient) -> None:
     content = lines(make_run(5), 100, 101, 102)
     assert send(runner, content).json() == {"records": 3, "new": 3, "known": 0, "runs": 1, "others": 0}
     assert send(runner, content).json() == {"records": 3, "new": 0, "known": 3, "runs": 1, "others": 0}
+    house.shelf.refresh()
     rows = runner.get(f"/api/v1/records?run={make_run(5).run_id}&provenance=measured,simulated").json()["items"]
     assert len(rows) == len(house.store.records(Filter(run_id=(make_run(5).run_id,)))) == 3
     more = encode(make_record(make_run(5), 103))

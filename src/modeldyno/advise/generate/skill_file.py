@@ -6,7 +6,7 @@ import re
 
 from modeldyno.advise.generate.quote import fill, python_sizes, python_text, read_template
 from modeldyno.advise.generate.wanted import Subject
-from modeldyno.advise.serving_script import _PIECES as PIECES
+from modeldyno.advise.serving_script import PIECES
 from modeldyno.core.errors import InputError
 
 _WORKLOAD = "inference"

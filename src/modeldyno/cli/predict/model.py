@@ -82,13 +82,12 @@ def _document(answer: Answer) -> dict[str, Any]:
 
 def _answer_model(store: Store, wanted: Wanted, json: bool) -> None:
     from modeldyno.cli._tables import new_table
-    from modeldyno.predict.asking import answer_model
+    from modeldyno.predict.asking import answer_model, predictions
     from modeldyno.predict.stored import LATENCY
 
     told = answer_model(store, wanted, say=print_note)
     if json:
-        about = {"model": wanted.model, "batch": wanted.batch, "metric": wanted.metric}
-        print_json(about | {"predictions": [row.document() for row in told]})
+        print_json(predictions(wanted, told))
         return
     figure = "ms per item" if wanted.metric == LATENCY else wanted.metric
     headings = ["device", "runtime", "precision", figure, "90 % interval", "rests on"]

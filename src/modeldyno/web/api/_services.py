@@ -38,6 +38,7 @@ class Predictions(Shape):
     batch: int
     metric: str
     predictions: list[PredictionShape]
+    stale: bool = Field(description="Whether results have come since the predictor was trained.")
 
 
 class Advice(BaseModel):

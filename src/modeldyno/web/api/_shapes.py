@@ -235,7 +235,9 @@ class OneSeries(Shape):
     unit: str
     case: Case
     device: str | None
+    provenance: list[Provenance] = Field(description="Of the points that count.")
     points: list[PointShape]
+    left_out: int = Field(description="Points that do not count.")
     level: Interval | None
     points_since: int
     alarm: bool
@@ -293,15 +295,23 @@ class TryShape(Shape):
     throughput_per_s: float | None
 
 
+class WayShape(TryShape):
+    """What decides for one workload, runtime and precision."""
+
+    partly: list[TryShape] = Field(description="What does not work while something else does, such as a larger batch.")
+    instead: list[TryShape] = Field(description="Where it does not work: what did, the nearest and fastest first.")
+
+
 class CellShape(Shape):
+    """Ok if any way is; reason, remedy and what to use instead are those of the way that got farthest."""
+
     model: str
     platform: str
     status: Status
     reason: str | None
     remedy: str | None
-    ways: int = Field(description="Workloads, runtimes and precisions that were tried.")
-    decisive: TryShape
     instead: list[TryShape]
+    ways: list[WayShape] = Field(description="Workloads, runtimes and precisions that were tried.")
 
 
 class MatrixShape(Shape):

@@ -13,7 +13,6 @@ from modeldyno.web.answers import JSON, dumped, json_body
 from modeldyno.web.api._answering import resource
 from modeldyno.web.api._asking import USUAL_ROWS, Limit
 from modeldyno.web.api._shapes import All
-from modeldyno.web.api.jobs import asking
 from modeldyno.web.house import House
 from modeldyno.web.jobs.types import Alert
 from modeldyno.web.problems import documented
@@ -38,8 +37,7 @@ def routes(house: House, guard: Guard) -> APIRouter:
         person: Person = Depends(guard.needs(Role.RUNNER)),
     ) -> Response:
         """Someone has seen it; the first one counts."""
-        with asking():
-            alert = house.queue.acknowledge(alert_id, person.name)
+        alert = house.queue.acknowledge(alert_id, person.name)
         house.alerted += 1
         guard.book.note(person.name, "acknowledge", alert_id, "ok", address_of(request))
         return Response(dumped(alert), media_type=JSON)

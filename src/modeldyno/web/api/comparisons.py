@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from modeldyno.analysis import documents
 from modeldyno.analysis.comparable import By
-from modeldyno.analysis.compare import Comparison, Pairing, compare, default_metric, match_runs, pair_up
+from modeldyno.analysis.compare import Pairing, compare, default_metric, match_runs, pair_up
 from modeldyno.core.errors import InputError
 from modeldyno.core.metrics import metric
 from modeldyno.core.spoken import comma_list
@@ -61,7 +61,7 @@ def routes(house: House, guard: Guard) -> APIRouter:
                 pairing, more = _by(snapshot.store, question, names[0], baseline, chosen)
             margins = {} if margin is None else dict.fromkeys(names, margin)
             found = compare(pairing.pairs, question, names, margins, hosts_of_runs(snapshot.store))
-            return _document(found, pairing, question) | {"left_out": more}
+            return documents.comparisons(found, pairing, question) | {"left_out": more}
 
         return await answers.long(request, make)
 
@@ -90,43 +90,6 @@ def _record(store: Store, name: str) -> Record:
     if not found:
         raise NotThere(f"There is no run and no record {name}; /api/v1/runs and /api/v1/records list them.")
     return found[0]
-
-
-def _document(found: Sequence[Comparison], pairing: Pairing, by: By) -> dict[str, Any]:
-    return {
-        "by": by.value,
-        "comparisons": [comparison_document(one) for one in found],
-        "alone": [_side(record) for record in pairing.alone],
-    }
-
-
-def comparison_document(one: Comparison) -> dict[str, Any]:
-    bounds = one.ratio.interval
-    return {
-        "metric": one.metric,
-        "baseline": _side(one.old) | {"value": one.old.value(one.metric)},
-        "compared": _side(one.new) | {"value": one.new.value(one.metric)},
-        "ratio": one.ratio.value,
-        "low": bounds.low if bounds else None,
-        "high": bounds.high if bounds else None,
-        "times_better": one.gain,
-        "p_value": one.ratio.p_value(one.margin),
-        "margin": one.margin,
-        "verdict": one.verdict,
-        "labels": list(one.labels),
-        "refused": list(one.refused),
-    }
-
-
-def _side(record: Record) -> dict[str, Any]:
-    return {
-        "record_id": record.record_id,
-        "run_id": record.run_id,
-        "case": record.case,
-        "device": record.device.name if record.device else None,
-        "provenance": record.provenance.value,
-        "status": record.status.value,
-    }
 
 
 MEMBER = routes

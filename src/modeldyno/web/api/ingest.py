@@ -68,7 +68,6 @@ def take(house: House, content: bytes) -> dict[str, int]:
     house.store.fold()
     if _count(house, ids) < len(set(ids)):
         raise BadLine("Some records do not fit into the store; they are kept beside it, and its log says why.")
-    house.shelf.refresh()
     kinds = Counter(type(item) for item in items)
     others = kinds[Import] + kinds[TestResult]
     return {"records": len(set(ids)), "new": len(set(ids)) - known, "known": known} | {

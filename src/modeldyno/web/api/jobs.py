@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request
@@ -15,15 +14,14 @@ from modeldyno.web.access.guard import Guard, address_of
 from modeldyno.web.access.roles import Person, Role
 from modeldyno.web.answers import JSON, dumped, json_body
 from modeldyno.web.api._answering import Listed, further, paged, resource
-from modeldyno.web.api._asking import USUAL_ROWS, Cursor, Limit, NotNow, behind, cursor_text
+from modeldyno.web.api._asking import USUAL_ROWS, Cursor, Limit, behind, cursor_text
 from modeldyno.web.api._shapes import Listing
 from modeldyno.web.house import House
 from modeldyno.web.jobs.feed import follow
 from modeldyno.web.jobs.order import Order
 from modeldyno.web.jobs.queue import URGENT
-from modeldyno.web.jobs.types import Event, Job, State, UnknownJob, WrongState
+from modeldyno.web.jobs.types import Event, Job, State
 from modeldyno.web.problems import documented
-from modeldyno.web.sheet import NotThere
 
 SILENCE_S = 15.0
 """After so long a comment is sent, so that nobody in between ends the connection."""
@@ -32,17 +30,6 @@ _ORDER = "-job_id"
 _STREAM = "text/event-stream"
 _Id = Annotated[str, Path(max_length=64)]
 _CONTENT: dict[int | str, dict[str, Any]] = {200: {"content": {_STREAM: {"schema": {"type": "string"}}}}}
-
-
-@contextmanager
-def asking() -> Iterator[None]:
-    """What the queue says of jobs that are not there, or not so."""
-    try:
-        yield
-    except UnknownJob as error:
-        raise NotThere(str(error)) from None
-    except WrongState as error:
-        raise NotNow(str(error)) from None
 
 
 def routes(house: House, guard: Guard) -> APIRouter:
@@ -70,14 +57,12 @@ def _reading(router: APIRouter, house: House) -> None:
     @router.get("/api/v1/jobs/{job_id}", responses={200: {"model": Job}, **documented(404)})
     def one_job(request: Request, job_id: _Id) -> Response:
         """How far it has got."""
-        with asking():
-            return json_body(house.queue.get(job_id)).reply(request)
+        return json_body(house.queue.get(job_id)).reply(request)
 
     @router.get("/api/v1/jobs/{job_id}/log", response_class=PlainTextResponse, responses=documented(404))
     def log_of_job(job_id: _Id) -> Response:
         """What its process said, as text."""
-        with asking():
-            return PlainTextResponse(house.queue.log(job_id).read())
+        return PlainTextResponse(house.queue.log(job_id).read())
 
     @router.get("/api/v1/jobs/{job_id}/events", response_class=StreamingResponse, responses=_CONTENT | documented(404))
     async def events_of_job(
@@ -86,8 +71,7 @@ def _reading(router: APIRouter, house: House) -> None:
         last_event_id: Annotated[int | None, Header(ge=0, le=LAST, description="Browsers send it.")] = None,
     ) -> Response:
         """Server-sent events: all there are, then those to come, until the job is over."""
-        with asking():
-            await run_in_threadpool(house.queue.get, job_id)
+        await run_in_threadpool(house.queue.get, job_id)
         events = follow(house.queue, house.feed, job_id, after if last_event_id is None else last_event_id)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(_stream(events), media_type=_STREAM, headers=headers)
@@ -97,8 +81,7 @@ def _writing(router: APIRouter, house: House, guard: Guard) -> None:
     runner = guard.needs(Role.RUNNER)
 
     def answer(request: Request, person: Person, action: str, do: Callable[[], Job], status: int = 200) -> Response:
-        with asking():
-            job = do()
+        job = do()
         guard.book.note(person.name, action, job.job_id, "ok", address_of(request))
         headers = {"Location": f"/api/v1/jobs/{job.job_id}"} if status == 201 else None
         return Response(dumped(job.model_dump(mode="json")), status, headers, JSON)

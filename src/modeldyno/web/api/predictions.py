@@ -8,6 +8,8 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from modeldyno.predict.asking import Wanted, answer_model
+from modeldyno.predict.asking import predictions as document
+from modeldyno.predict.predictor import Predictor
 from modeldyno.predict.stored import kept_predictor, standing
 from modeldyno.store.snapshot import Snapshot
 from modeldyno.web.access.guard import Guard
@@ -35,14 +37,15 @@ def routes(house: House, guard: Guard) -> APIRouter:
         shape: Sizes = None,
         metric: Metric = "latency_ms",
     ) -> Response:
-        """On each device that is known, in each way that was seen there; the fastest first."""
+        """On each device that is known, in each way that was seen there; the fastest first.
+
+        By the predictor that was trained last, however old; 409 where there is none."""
         words = tuple(on or ()), tuple(runtime or ()), tuple(precision or ())
         wanted = Wanted(check_named(model), *words, batch, sizes_of(shape), metric)
 
         def make(_: Snapshot) -> dict[str, Any]:
-            check_trained(house, metric)
-            rows = [row.document() for row in answer_model(house.store, wanted)]
-            return {"model": model, "batch": batch, "metric": metric, "predictions": rows}
+            rows = answer_model(house.store, wanted, predictor=_predictor(house, metric))
+            return document(wanted, rows) | {"stale": not is_trained(house, metric)}
 
         return await answers.long(request, make)
 
@@ -58,13 +61,14 @@ def _is_trained(house: House, metric: str) -> bool:
     return kept_predictor(house.store, metric) is not None and not standing(house.store, metric).stale
 
 
-def check_trained(house: House, metric: str) -> None:
+def _predictor(house: House, metric: str) -> Predictor:
     """Learning takes minutes, and is not for a request."""
-    if not is_trained(house, metric):
-        raise NotNow(
-            f"No predictor of {metric} knows all results; run dyno predict train --store {house.store.path.name} "
-            "on the server, and ask again."
-        )
+    if found := kept_predictor(house.store, metric):
+        return found
+    raise NotNow(
+        f"No predictor of {metric} has been trained; run dyno predict train --store {house.store.path.name} "
+        "on the server, and ask again."
+    )
 
 
 MEMBER = routes

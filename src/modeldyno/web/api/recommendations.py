@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from modeldyno.advise.ask import answer
-from modeldyno.advise.candidates import Candidate
+from modeldyno.advise.documents import recommendation
 from modeldyno.advise.prices import read_prices
 from modeldyno.advise.recommend import Advice, Question
-from modeldyno.advise.told import command, sentences
 from modeldyno.advise.wishes import Goal, Wishes, read_wishes
 from modeldyno.predict.stored import LATENCY
 from modeldyno.store.snapshot import Snapshot
@@ -49,7 +47,7 @@ def routes(house: House, guard: Guard) -> APIRouter:
 
         def make(_: Snapshot) -> dict[str, Any]:
             predict = not measured and all(is_trained(house, name) for name in _needed(wishes))
-            return document(_answer(house, question, predict)) | {"predicted": predict}
+            return recommendation(_answer(house, question, predict)) | {"predicted": predict}
 
         return await answers.long(request, make)
 
@@ -64,47 +62,6 @@ def _needed(wishes: Wishes) -> list[str]:
 def _answer(house: House, question: Question, predict: bool) -> Advice:
     here = tuple(device for probe in house.probes for device in probe.devices)
     return answer(house.store, question, read_prices(None), predict=predict, here=here)
-
-
-def document(advice: Advice) -> dict[str, Any]:
-    question, choice = advice.question, advice.choice
-    limits = question.wishes.limits
-    return {
-        "model": question.model,
-        "workload": question.workload,
-        "shape": dict(advice.work.shape),
-        "goal": question.wishes.goal.value,
-        "unit": question.wishes.goal.unit,
-        "limits": [{"name": b.name, "figure": b.figure, "most": b.most, "unit": b.unit} for b in limits],
-        "choice": candidate(advice, choice) if choice else None,
-        "risk": advice.risk if choice else None,
-        "fallbacks": [candidate(advice, one) for one in advice.fallbacks],
-        "best_here": candidate(advice, advice.best_here) if advice.best_here else None,
-        "nearest": candidate(advice, advice.nearest) if advice.nearest and not choice else None,
-        "candidates": [candidate(advice, one) for one in advice.candidates],
-        "says": list(sentences(advice)),
-        "run": command(advice),
-        "notes": list(advice.notes),
-    }
-
-
-def candidate(advice: Advice, one: Candidate) -> dict[str, Any]:
-    row = one.price.row
-    return {
-        **asdict(one.way),
-        "value": one.figure.value,
-        "low": one.figure.low,
-        "high": one.figure.high,
-        "evidence": one.evidence.value,
-        "rests_on": one.rests_on,
-        "record_id": one.record.record_id if one.record else None,
-        "trusted": one.trusted,
-        "really_better": advice.chances.get(one.way),
-        "limits": [{"name": h.limit.name, "value": h.value, "holds": h.holds, "note": h.note} for h in one.held],
-        "per_hour": one.price.amount,
-        "price": {"device": row.device, "date": str(row.date), "source": row.source} if row else one.price.why_not,
-        "here": one.way.place in advice.here,
-    }
 
 
 MEMBER = routes

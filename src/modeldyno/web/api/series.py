@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from modeldyno.analysis.history import History, Step, analyse
+from modeldyno.analysis import documents
+from modeldyno.analysis.history import History, analyse
 from modeldyno.core.metrics import METRICS, metric
-from modeldyno.measure.statistics import Interval
 from modeldyno.store.points import Point, read_series
 from modeldyno.store.query import Filter
 from modeldyno.store.snapshot import Snapshot
@@ -63,26 +63,14 @@ def _one(snapshot: Snapshot, series_id: str, name: str) -> dict[str, Any]:
     if not found:
         raise NotThere(f"There is no series {series_id[:40]}; /api/v1/series lists all.")
     made_up = all(not point.provenance.is_real for point in found[0].points)
-    return document(analyse(found, known.name, made_up)[0], known.name)
+    return _with_points(analyse(found, known.name, made_up)[0]) | {"metric": known.name, "unit": known.unit}
 
 
-def document(one: History, name: str) -> dict[str, Any]:
+def _with_points(one: History) -> dict[str, Any]:
+    """As `dyno history --json` has it, with the points themselves in place of their number."""
     counting = {point.record_id for point in one.points}
-    return {
-        "series_id": one.series.series_id,
-        "metric": name,
-        "unit": METRICS[name].unit,
-        "case": one.series.case,
-        "device": one.series.device,
-        "points": [_point(point, point.record_id in counting) for point in one.series.points],
-        "level": _interval(one.level),
-        "points_since": one.since,
-        "alarm": one.alarm,
-        "changes": [_step(step) for step in one.steps],
-        "environment_changes": [_step(step) for step in one.environments],
-        "smallest_change": one.smallest,
-        "doubted": one.doubted,
-        "odd_hosts": {host: _interval(ratio) for host, ratio in one.odd_hosts.items()},
+    return documents.history(one) | {
+        "points": [_point(point, point.record_id in counting) for point in one.series.points]
     }
 
 
@@ -101,36 +89,6 @@ def _point(point: Point, counts: bool) -> dict[str, Any]:
         "driver": point.driver,
         "counts": counts,
     }
-
-
-def _step(step: Step) -> dict[str, Any]:
-    suspicion = step.suspicion
-    return {
-        "started_at": step.after.started_at,
-        "before": _side(step.before),
-        "after": _side(step.after),
-        "ratio": _interval(step.ratio),
-        "verdict": step.change.value,
-        "p_value": step.p_value,
-        "environment": list(step.environment),
-        "gone": step.gone,
-        "alarm": step.is_alarm,
-        "suspect": {"what": suspicion.what.value, "hosts": list(suspicion.hosts)} if suspicion else None,
-    }
-
-
-def _side(point: Point) -> dict[str, Any]:
-    return {
-        "run_id": point.run_id,
-        "record_id": point.record_id,
-        "commit": point.commit,
-        "host": point.host.hostname or point.host_id,
-        "host_id": point.host_id,
-    }
-
-
-def _interval(interval: Interval | None) -> dict[str, float] | None:
-    return None if interval is None else {"value": interval.value, "low": interval.low, "high": interval.high}
 
 
 MEMBER = routes

@@ -67,7 +67,7 @@ class Dispatcher:
             os.close(descriptor)
             raise InputError(
                 f"Another server carries out the jobs of {self._queue.store_path}; stop it, or start this one "
-                "without jobs."
+                "with --no-jobs."
             ) from None
         return descriptor
 

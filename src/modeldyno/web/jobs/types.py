@@ -104,6 +104,10 @@ class Alert(Frozen):
 class UnknownJob(InputError):
     """No such job or alert."""
 
+    status = 404
+
 
 class WrongState(InputError):
     """The job is there, but that cannot be done with it now."""
+
+    status = 409

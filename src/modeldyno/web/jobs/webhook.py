@@ -69,7 +69,7 @@ class Webhook:
             "text": event.data["text"],
             "job_id": event.job_id,
             "at": event.at.isoformat(),
-            "link": f"{self._site.rstrip('/')}/jobs/{event.job_id}" if self._site else None,
+            "link": f"{self._site.rstrip('/')}/dashboard/jobs/{event.job_id}" if self._site else None,
         }
 
     def _deliver(self, body: bytes) -> None:

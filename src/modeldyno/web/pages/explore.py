@@ -12,13 +12,14 @@ from modeldyno.store.snapshot import FACETS, ORDERS, VALUES, Order
 from modeldyno.web import charts
 from modeldyno.web.choosing import chosen
 from modeldyno.web.sheet import Ask, Page, Sheet
+from modeldyno.web.shown import sizes
 
 ROWS, EXPORTED = 100, 10_000
 CHARTED = 20
 OFFERED = {"platform": "on"} | {name: name for name in FACETS if name not in ("platform", "verdict")}
 """Columns that can be chosen by, and the word of the address for each."""
 PLAIN = ("model", "platform", "device", "runtime", "precision", "batch", "workload", "status", "started_at")
-USUAL = (*PLAIN[:-1], "latency_ms", "throughput_per_s", "memory_peak_mb", "started_at")
+USUAL = (*PLAIN[:6], "status", "latency_ms", "throughput_per_s", "memory_peak_mb", "started_at")
 MANY = 12
 """Values from which a list gets a field to look for one."""
 
@@ -85,7 +86,7 @@ def _chart(ask: Ask, wanted: Filter, metric: str, newest: bool) -> Any:
 def bars(rows: Sequence[Mapping[str, Any]], metric: str) -> list[charts.Bar]:
     return [
         charts.Bar(
-            f"{row['model']} {row['platform']} {row['runtime']} {row['precision']} b{row['batch']}",
+            _label(row),
             row[metric],
             format_value(metric, row[metric]),
             row.get(f"{metric}_low"),
@@ -97,6 +98,11 @@ def bars(rows: Sequence[Mapping[str, Any]], metric: str) -> list[charts.Bar]:
         for row in rows
         if row[metric] is not None and row[metric] >= 0
     ]
+
+
+def _label(row: Mapping[str, Any]) -> str:
+    words = [row["model"], row["platform"], row["runtime"], row["precision"], f"b{row['batch']}", sizes(row)]
+    return " ".join([*words, *([row["workload"]] if row["workload"] != "inference" else [])])
 
 
 assert set(COLUMNS) <= {*ORDERS, "started_at"}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from modeldyno.advise.ask import answer
+from modeldyno.advise.candidates import Candidate
+from modeldyno.advise.documents import candidate
 from modeldyno.advise.prices import read_prices
 from modeldyno.advise.recommend import Advice, Question
 from modeldyno.advise.told import command, figure_text, percent, price_notes, sentences, untried_notes
@@ -66,27 +68,15 @@ def _wishes(ask: Ask) -> Any:
     return read_wishes(goal, ask.one("slo") or None, ask.one("memory") or None, amount)
 
 
-def _row(advice: Advice, one: Any) -> dict[str, Any]:
+def _row(advice: Advice, one: Candidate) -> dict[str, Any]:
+    """As the API has it, and what people read."""
     goal, chance = advice.question.wishes.goal, advice.chances.get(one.way)
-    return {
-        "platform": one.way.platform,
-        "device": one.way.device,
+    return candidate(advice, one) | {
         "runtime": f"{one.way.runtime} {one.way.settings}".strip(),
-        "precision": one.way.precision,
-        "batch": one.way.batch,
         "figure": figure_text(goal, one.figure),
-        "value": one.figure.value,
-        "low": one.figure.low,
-        "high": one.figure.high,
-        "evidence": one.evidence.value,
-        "trusted": one.trusted,
-        "rests_on": one.rests_on,
-        "record_id": one.record.record_id if one.record else None,
         "choice": one is advice.choice,
         "better": None if chance is None else percent(chance),
         "limits": [{"name": held.limit.name, "holds": held.holds, "text": held.text} for held in one.held],
-        "per_hour": one.price.amount,
-        "here": one.way.place in advice.here,
     }
 
 

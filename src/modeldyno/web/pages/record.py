@@ -84,15 +84,12 @@ def _roofline(ask: Ask, record: Record) -> Roofline | None:
     return hold_against(record, find_peaks(peaks, record))
 
 
-_METRICS = {"compute": "compute_rate_gflops", "memory": "bandwidth_gb_per_s", "launch": "launch_us"}
-
-
 def _ceilings(roofline: Roofline) -> list[dict[str, Any]]:
     return [
         {
             "name": one.bound.value,
-            "achieved": _told(one.bound.value, one.achieved),
-            "peak": _told(one.bound.value, one.peak.value) if one.peak else "not measured",
+            "achieved": _told(one.metric, one.achieved),
+            "peak": _told(one.metric, one.peak.value) if one.peak else "not measured",
             "share": None if one.share is None else f"{one.share:.0%}",
             "remark": one.remark or "",
         }
@@ -100,8 +97,8 @@ def _ceilings(roofline: Roofline) -> list[dict[str, Any]]:
     ]
 
 
-def _told(bound: str, value: float | None) -> str:
-    return "-" if value is None else format_value(_METRICS[bound], value)
+def _told(metric: str, value: float | None) -> str:
+    return "-" if value is None else format_value(metric, value)
 
 
 def repeat_command(case: Case) -> str:

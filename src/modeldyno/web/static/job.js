@@ -33,7 +33,7 @@ function setState(text) {
 
 if (job && job.dataset.over === "no") {
   const events = new EventSource(`/api/v1/jobs/${encodeURIComponent(job.dataset.job)}/events?after=${job.dataset.after}`);
-  const on = (kind, react) => events.addEventListener(kind, (event) => react(JSON.parse(event.data)));
+  const on = (kind, react) => events.addEventListener(kind, (event) => react(JSON.parse(event.data).data));
   on("started", () => setState("running"));
   on("note", (data) => { document.getElementById("note").textContent = `${data.case ?? ""} ${data.text ?? ""}`; });
   on("record", addRecord);
