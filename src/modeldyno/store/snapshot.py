@@ -4,6 +4,7 @@ The file itself is open only while it is copied, so that runs and commands can w
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import weakref
@@ -12,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import psutil
 
 from modeldyno.core.errors import InputError, UnknownName
 from modeldyno.core.metrics import METRICS
@@ -70,6 +73,7 @@ REAL = {provenance for provenance in Provenance if provenance.is_real}
 RECENT = 20
 """Times the rows that are wanted: so far back they are looked for first."""
 MOST_ROWS = 1000
+_PREFIX = "dyno-snapshot-"
 Row = dict[str, Any]
 
 
@@ -152,7 +156,8 @@ class Snapshot:
         if not store.path.exists():
             with connect(store.path, write=True):
                 pass
-        folder = Path(tempfile.mkdtemp(prefix="dyno-snapshot-"))
+        _sweep()
+        folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
         copy = folder / "store.duckdb"
         with connect(store.path, write=False):  # migrates an older store, and keeps writers away
             for ending in ("", ".wal"):
@@ -244,12 +249,18 @@ class Snapshot:
                 found[name].append((row[name], row["n"]))
         return {name: sorted(pairs) for name, pairs in found.items()}
 
-    def facets_of(self, name: str) -> list[Any]:
-        """The values of one column."""
+    def facet(self, name: str, chosen: Filter = Filter()) -> list[tuple[Any, int]]:
+        """The same for one column."""
         if name not in FACETS:
             raise UnknownName("column", name, FACETS)
-        rows = self.rows(f"SELECT DISTINCT {name} AS v FROM alike WHERE {name} IS NOT NULL ORDER BY v")
-        return [row["v"] for row in rows]
+        where, values = _where(chosen)
+        table, many = ("alike", "sum(n)") if _by_facets(chosen) else ("results", "count(*)")
+        rows = self.rows(
+            f"""SELECT {name} AS value, {many}::BIGINT AS n FROM {table} r WHERE {where} AND {name} IS NOT NULL
+                GROUP BY {name} ORDER BY value""",
+            values,
+        )
+        return [(row["value"], row["n"]) for row in rows]
 
     def matrix(self, chosen: Filter) -> list[Row]:
         """Of each model on each platform: how its newest results ended, the best time of an item, when it was last."""
@@ -308,6 +319,14 @@ def _where(chosen: Filter) -> tuple[str, list[object]]:
 def _by_facets(chosen: Filter) -> bool:
     """Whether the results are chosen by nothing but facets, so that counts of what is alike tell them."""
     return chosen == replace(chosen, since=None, until=None, run_id=(), record_id=(), series_id=())
+
+
+def _sweep() -> None:
+    """Removes what processes left behind that were killed."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        process = left.name.removeprefix(_PREFIX).partition("-")[0]
+        if process.isdecimal() and not psutil.pid_exists(int(process)):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def _let_go(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:

@@ -17,7 +17,7 @@ LOOK_S = 0.5
 """How often the file is looked at."""
 PATIENCE = 20
 """Times what the last snapshot took, at least, until the next: a run that writes is hardly disturbed."""
-MOST_ANSWERS = 2000
+MOST_ANSWERS, MOST_BYTES = 2000, 200_000_000
 """Kept until the next snapshot."""
 T = TypeVar("T")
 Problem = Callable[[str], None]
@@ -39,6 +39,7 @@ class Shelf:
         threading.Thread(target=self._load_first, name="first snapshot", daemon=True).start()
         self._answers: OrderedDict[Any, Any] = OrderedDict()
         self._being_made: dict[Any, threading.Lock] = {}
+        self._bytes = 0
         self._thread = threading.Thread(target=self._keep, name="shelf", daemon=True)
 
     def start(self) -> None:
@@ -88,18 +89,25 @@ class Shelf:
                 found: T = self._answers[place]
                 return found
             turn = self._being_made.setdefault(place, threading.Lock())
-        with turn:  # whoever asks for the same meanwhile waits for it instead of making it as well
-            if (made := self._answers.get(place)) is None:
-                made = make(snapshot)
-                self._keep_answer(place, made)
+        try:
+            with turn:  # whoever asks for the same meanwhile waits for it instead of making it as well
+                made = self._answers.get(place)
+                if made is None:
+                    made = make(snapshot)
+                    self._keep_answer(place, made)
+        finally:
+            with self._lock:
+                self._being_made.pop(place, None)
         return cast("T", made)
 
     def _keep_answer(self, place: Any, made: Any) -> None:
+        """The oldest go where there are too many, or too large ones."""
         with self._lock:
-            self._being_made.pop(place, None)
             self._answers[place] = made
-            while len(self._answers) > MOST_ANSWERS:
-                self._answers.popitem(last=False)
+            self._bytes += _size(made)
+            while len(self._answers) > MOST_ANSWERS or self._bytes > MOST_BYTES:
+                _, gone = self._answers.popitem(last=False)
+                self._bytes -= _size(gone)
 
     def _keep(self) -> None:
         while not self._stopped.is_set():
@@ -127,8 +135,13 @@ class Shelf:
         self._not_before = time.monotonic() + PATIENCE * (time.monotonic() - begin)
         with self._lock:
             self._answers.clear()
-            self._being_made.clear()
+            self._bytes = 0
         self._current = fresh  # the old one goes when the last who asks it is done
+
+
+def _size(made: Any) -> int:
+    """Bytes of an answer; what is none takes little."""
+    return len(getattr(made, "content", b"")) + len(getattr(made, "packed", None) or b"")
 
 
 def _waiting(store: Store) -> str:

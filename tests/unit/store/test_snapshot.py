@@ -96,7 +96,9 @@ def test_a_store_that_is_not_there_yet_is_empty(tmp_path: Path) -> None:
 
 def test_its_copy_goes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "dyno-snapshot-999999999-x").mkdir()  # of a process that was killed
     made = Snapshot.load(blank_store(tmp_path / "s" / "dyno.duckdb"), "1")
+    assert not (tmp_path / "dyno-snapshot-999999999-x").exists()
     assert list(tmp_path.glob("dyno-snapshot-*"))
     del made
     assert not list(tmp_path.glob("dyno-snapshot-*"))

@@ -72,8 +72,7 @@ def _offers(snapshot: Snapshot, by: By) -> list[tuple[str, str]]:
         return [(row["run_id"], _run_text(row)) for row in snapshot.runs(60)]
     if by is By.MODEL:
         return [(row["model"], row["model"]) for row in snapshot.models()]
-    facets = snapshot.facets_of(by.value)
-    return [(str(value), str(value)) for value in facets]
+    return [(str(value), str(value)) for value, _ in snapshot.facet(by.value)]
 
 
 def _run_text(row: dict[str, Any]) -> str:

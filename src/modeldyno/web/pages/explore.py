@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from modeldyno.core.metrics import METRICS, format_value
@@ -47,7 +47,7 @@ def make(ask: Ask) -> Sheet:
     shown = [name for name in ask.many("column") if name in COLUMNS] or list(USUAL)
     rows = ask.snapshot.results(wanted, order, ROWS + 1, ask.one("after") or None, newest)
     page = rows[:ROWS]
-    facets = ask.house.shelf.kept(("facets", wanted), lambda snapshot: snapshot.facets(wanted))
+    facets = ask.snapshot.facets(wanted) | {name: _others(ask, wanted, name) for name in _picked(ask)}
     metric = ask.choice("metric", VALUES, order.column if order.column in VALUES else "latency_ms")
     return Sheet(
         "Explore",
@@ -69,6 +69,16 @@ def make(ask: Ask) -> Sheet:
         },
         _export(ask, wanted, order, newest) if ask.one("export") else page,
     )
+
+
+def _picked(ask: Ask) -> list[str]:
+    return [name for name, word in OFFERED.items() if ask.many(word)]
+
+
+def _others(ask: Ask, wanted: Filter, name: str) -> list[tuple[Any, int]]:
+    """What else could be picked beside, as if nothing of this column were."""
+    without: dict[str, Any] = {name: ()}
+    return ask.snapshot.facet(name, replace(wanted, **without))
 
 
 def _export(ask: Ask, wanted: Filter, order: Order, newest: bool) -> list[dict[str, Any]]:
