@@ -19,6 +19,8 @@ PATIENCE_S = 10.0
 PART = 8_000_000
 """Bytes that are sent at once, about."""
 _DENIED = (401, 403)
+_NOT_NOW = (*_DENIED, 408, 429)
+"""Answers that are not about the file: the next one would have the same."""
 _NO_LINE = 422
 """How a server that takes results answers to none."""
 
@@ -70,7 +72,9 @@ class RemoteStore(Store):
                     try:
                         report += self._send(path)
                     except (ServerAway, ServerError) as error:
-                        return report + FoldReport(torn=(self._stays(error),))
+                        if not _is_about_file(error):
+                            return report + FoldReport(torn=(self._stays(error),))
+                        report += FoldReport(torn=(self._refused(path, error),))
         return report
 
     def _send(self, path: Path) -> FoldReport:
@@ -85,6 +89,9 @@ class RemoteStore(Store):
         path.replace(kept)
         return FoldReport(Counter(record=new), (f"{kept} keeps a line that was cut off; the others are sent.",))
 
+    def _refused(self, path: Path, error: Exception) -> str:
+        return f"{self.url} refused {path} ({str(error).rstrip('.')}); it stays there: mend it, or move it elsewhere."
+
     def _stays(self, error: Exception) -> str:
         waiting = sum(
             kind_of(line) == "record" for path in self.spool.glob("*.ndjson") for line in path.read_bytes().splitlines()
@@ -93,6 +100,11 @@ class RemoteStore(Store):
             f"The results could not be sent ({str(error).rstrip('.')}); {waiting} wait in {self.spool} and are sent "
             f"with the next dyno run --store {self.url}"
         )
+
+
+def _is_about_file(error: Exception) -> bool:
+    """Whether the server takes others all the same."""
+    return isinstance(error, ServerError) and 400 <= error.status < 500 and error.status not in _NOT_NOW
 
 
 def _parts(lines: list[bytes]) -> Iterator[bytes]:

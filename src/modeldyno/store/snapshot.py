@@ -73,6 +73,7 @@ REAL = {provenance for provenance in Provenance if provenance.is_real}
 RECENT = 20
 """Times the rows that are wanted: so far back they are looked for first."""
 MOST_ROWS = 1000
+_GOOD = "r.status = 'ok' AND r.workload = 'inference'"
 _PREFIX = "dyno-snapshot-"
 Row = dict[str, Any]
 
@@ -140,13 +141,15 @@ class _Replica(Store):
 class Snapshot:
     """Never changes; several threads may ask it at once."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, store: Store, version: str, folder: Path) -> None:
-        self._connection, self._folder = connection, folder
+    def __init__(self, connection: duckdb.DuckDBPyConnection, store: Store, version: str, copy: Path) -> None:
+        self._connection = connection
+        self.copy = copy
+        """The file, for questions in SQL; it is there as long as the snapshot."""
         self.store = store
         """For questions about whole records."""
         self.version = version
         self._last = int(self.rows("SELECT coalesce(max(seq), 0) AS n FROM results")[0]["n"])
-        weakref.finalize(self, _let_go, connection, folder)
+        weakref.finalize(self, _let_go, connection, copy.parent)
 
     @classmethod
     def load(cls, store: Store, version: str) -> Snapshot:
@@ -158,17 +161,17 @@ class Snapshot:
                 pass
         _sweep()
         folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
-        copy = folder / "store.duckdb"
-        with connect(store.path, write=False):  # migrates an older store, and keeps writers away
-            for ending in ("", ".wal"):
-                if (original := store.path.with_name(store.path.name + ending)).exists():
-                    shutil.copyfile(original, copy.with_name(copy.name + ending))
         connection = duckdb.connect(":memory:")
-        connection.execute(f"SET late_materialization_max_rows = {2 * MOST_ROWS}")
-        connection.execute(f"ATTACH {quoted(copy)} AS store (READ_ONLY)")
-        connection.execute(_filled(sql_text("snapshot.sql")))
-        connection.execute("SET threads = 1")  # many ask at once: each with one thread is faster than each with all
-        return cls(connection, _Replica(store.path, connection), version, folder)
+        try:
+            copy = _copied(store, folder)
+            connection.execute(f"SET late_materialization_max_rows = {2 * MOST_ROWS}")
+            connection.execute(f"ATTACH {quoted(copy)} AS store (READ_ONLY)")
+            connection.execute(_filled(sql_text("snapshot.sql")))
+            connection.execute("SET threads = 1")  # many ask at once: each with one thread is faster than each with all
+            return cls(connection, _Replica(store.path, connection), version, copy)
+        except BaseException:
+            _let_go(connection, folder)
+            raise
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         cursor = self._connection.cursor()
@@ -180,10 +183,16 @@ class Snapshot:
             cursor.close()
 
     def results(
-        self, chosen: Filter, order: Order, limit: int, after: str | None = None, newest: bool = False
+        self,
+        chosen: Filter,
+        order: Order,
+        limit: int,
+        after: str | None = None,
+        newest: bool = False,
+        device_id: str | None = None,
     ) -> list[Row]:
         """At most `limit`, from behind the record with the id `after`; what has no value comes last."""
-        where, values = _where(chosen)
+        where, values = _where(chosen, device_id)
         column, word = ("seq" if order.column == "started_at" else order.column), "DESC" if order.descending else "ASC"
         if after is not None:
             further, more = self._behind(column, order.descending, after)
@@ -199,6 +208,39 @@ class Snapshot:
         if len(places) < limit:
             places = self.rows(sql.format(recent=""), values)
         return self._at(table, [row["id"] for row in places])
+
+    def fastest(self, chosen: Filter, limit: int) -> list[Row]:
+        """Of the newest results of inference that went well, those with the least time per item."""
+        where, values = _where(chosen)
+        places = self.rows(
+            f"""SELECT r.rowid AS id FROM newest r WHERE {where} AND {_GOOD} AND r.latency_ms > 0
+                ORDER BY r.latency_ms / r.batch, r.seq LIMIT {int(limit)}""",
+            values,
+        )
+        return self._at("newest", [row["id"] for row in places])
+
+    def holds(self, series_id: str, record_id: str) -> bool:
+        """Whether the record is one of that series."""
+        return self.count(Filter(series_id=(series_id,), record_id=(record_id,))) > 0
+
+    def latencies(self, series_ids: Sequence[str], until: int, limit: int) -> list[Row]:
+        """Of each series the last real latencies that went well, up to a place in time; the oldest first."""
+        return self.rows(
+            f"""SELECT r.series_id, r.seq, r.latency_ms FROM results r
+                WHERE r.series_id = ANY(?) AND r.seq <= ? AND r.is_real AND r.status = 'ok' AND r.latency_ms > 0
+                QUALIFY row_number() OVER (PARTITION BY r.series_id ORDER BY r.seq DESC) <= {int(limit)}
+                ORDER BY r.seq""",
+            [list(series_ids), until],
+        )
+
+    def places(self, record_ids: Sequence[str]) -> list[Row]:
+        """Where records stand: their series, their place in time, and whether their latency counts."""
+        return self.rows(
+            """SELECT record_id, series_id, seq, latency_ms,
+                    is_real AND status = 'ok' AND coalesce(latency_ms > 0, false) AS counts
+                FROM results WHERE record_id = ANY(?)""",
+            [list(record_ids)],
+        )
 
     def _at(self, table: str, places: Sequence[int]) -> list[Row]:
         """Whole rows are fetched by where they lie: a sort that carries all columns would cost ten times as much."""
@@ -225,9 +267,9 @@ class Snapshot:
             [value, value, seq],
         )
 
-    def count(self, chosen: Filter, newest: bool = False) -> int:
-        where, values = _where(chosen)
-        if newest or not _by_facets(chosen):
+    def count(self, chosen: Filter, newest: bool = False, device_id: str | None = None) -> int:
+        where, values = _where(chosen, device_id)
+        if newest or device_id is not None or not _by_facets(chosen):
             table = "newest" if newest else "results"
             return int(self.rows(f"SELECT count(*) AS n FROM {table} r WHERE {where}", values)[0]["n"])
         return int(self.rows(f"SELECT coalesce(sum(n), 0) AS n FROM alike r WHERE {where}", values)[0]["n"])
@@ -263,16 +305,16 @@ class Snapshot:
         return [(row["value"], row["n"]) for row in rows]
 
     def matrix(self, chosen: Filter) -> list[Row]:
-        """Of each model on each platform: how its newest results ended, the best time of an item, when it was last."""
+        """Of each model on each platform: how its newest results ended, the best of inference, when it was last."""
         where, values = _where(chosen)
         return self.rows(
             f"""SELECT r.model, r.platform, any_value(r.family) AS family, count(*) AS results,
                     count(*) FILTER (r.status = 'ok') AS ok, count(*) FILTER (r.status = 'failed') AS failed,
                     count(*) FILTER (r.status = 'invalid') AS invalid,
                     count(*) FILTER (r.status = 'skipped') AS skipped,
-                    arg_min(r.record_id, r.latency_ms / r.batch) FILTER (r.status = 'ok') AS best_id,
-                    min(r.latency_ms / r.batch) FILTER (r.status = 'ok') AS best_ms,
-                    max(r.throughput_per_s) FILTER (r.status = 'ok') AS best_per_s,
+                    arg_min(r.record_id, r.latency_ms / r.batch) FILTER ({_GOOD}) AS best_id,
+                    min(r.latency_ms / r.batch) FILTER ({_GOOD}) AS best_ms,
+                    max(r.throughput_per_s) FILTER ({_GOOD}) AS best_per_s,
                     max(r.started_at) AS last, any_value(r.reason) FILTER (r.status <> 'ok') AS reason
                 FROM newest r WHERE {where} AND r.workload <> 'hardware'
                 GROUP BY r.model, r.platform ORDER BY r.model, r.platform""",
@@ -308,8 +350,11 @@ class Snapshot:
         )
 
 
-def _where(chosen: Filter) -> tuple[str, list[object]]:
+def _where(chosen: Filter, device_id: str | None = None) -> tuple[str, list[object]]:
     """What is asked for most, all that is real, has a column of its own."""
+    if device_id is not None:
+        where, values = _where(chosen)
+        return f"{where} AND r.device_id = ?", [*values, device_id]
     if set(chosen.provenance) != REAL:
         return chosen.where(_COLUMNS)
     where, values = replace(chosen, provenance=()).where(_COLUMNS)
@@ -319,6 +364,15 @@ def _where(chosen: Filter) -> tuple[str, list[object]]:
 def _by_facets(chosen: Filter) -> bool:
     """Whether the results are chosen by nothing but facets, so that counts of what is alike tell them."""
     return chosen == replace(chosen, since=None, until=None, run_id=(), record_id=(), series_id=())
+
+
+def _copied(store: Store, folder: Path) -> Path:
+    copy = folder / "store.duckdb"
+    with connect(store.path, write=False):  # migrates an older store, and keeps writers away
+        for ending in ("", ".wal"):
+            if (original := store.path.with_name(store.path.name + ending)).exists():
+                shutil.copyfile(original, copy.with_name(copy.name + ending))
+    return copy
 
 
 def _sweep() -> None:

@@ -8,7 +8,7 @@ import io
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime
 from enum import Enum
 from hashlib import blake2b
@@ -36,19 +36,33 @@ class Body:
     @classmethod
     def of(cls, content: bytes, media: str, file: str | None = None) -> Body:
         packed = gzip.compress(content, 4, mtime=0) if len(content) >= _WORTH_PACKING else None
-        return cls(content, packed, media, f'"{blake2b(content, digest_size=12).hexdigest()}"', file)
+        return cls(content, packed, media, f'W/"{blake2b(content, digest_size=12).hexdigest()}"', file)
 
     def reply(self, request: Request, status: int = 200) -> Response:
         """304 where the client has it already."""
         headers = {"ETag": self.mark, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding, Cookie"}
-        if status == 200 and self.mark in request.headers.get("if-none-match", ""):
+        if status == 200 and _has(request.headers.get("if-none-match", ""), self.mark):
             return Response(status_code=304, headers=headers)
         if self.file:
             headers["Content-Disposition"] = f'attachment; filename="{self.file}"'
         content = self.content
-        if self.packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
+        if self.packed is not None and _unpacks(request.headers.get("accept-encoding", "")):
             content, headers["Content-Encoding"] = self.packed, "gzip"
         return Response(content, status, headers, media_type=self.media)
+
+
+def _has(told: str, mark: str) -> bool:
+    """Whether a client that tells these marks has this answer; weak, for packed or not it is the same."""
+    marks = [one.strip().removeprefix("W/") for one in told.split(",")]
+    return mark.removeprefix("W/") in marks or "*" in marks
+
+
+def _unpacks(told: str) -> bool:
+    for one in told.lower().split(","):
+        name, _, weight = one.partition(";")
+        if name.strip() == "gzip":
+            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    return False
 
 
 def json_body(document: Any, file: str | None = None) -> Body:
@@ -73,6 +87,8 @@ def _plain(value: Any) -> Any:
         return value.value
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, set | frozenset | tuple):
         return list(value)
     return str(value)

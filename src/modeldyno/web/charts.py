@@ -14,6 +14,7 @@ from modeldyno import platforms
 from modeldyno.core.metrics import significant
 
 WIDTH = 720
+HOUR = 3600.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 14, 34
 colour = cache(platforms.colour)
 _LETTER = 6.6
@@ -211,8 +212,8 @@ def ticks(low: float, high: float, log: bool = False, about: int = 5) -> list[fl
     return [step * k for k in range(first, first + 12) if step * k <= high * (1 + 1e-12)]
 
 
-def reach(values: Iterable[float], log: bool = False, room: float = 0.06) -> tuple[float, float]:
-    """From the smallest to the largest, with some air; a single value stands in the middle."""
+def reach(values: Iterable[float], log: bool = False, room: float = 0.06, alone: float = 0.0) -> tuple[float, float]:
+    """From the smallest to the largest, with some air; a single value stands in the middle, `alone` from the ends."""
     good = [value for value in values if math.isfinite(value) and (value > 0 or not log)]
     if not good:
         return (0.1, 1.0)
@@ -220,7 +221,7 @@ def reach(values: Iterable[float], log: bool = False, room: float = 0.06) -> tup
     if log:
         factor = max((high / low) ** room, 1.15)
         return low / factor, high * factor
-    air = (high - low) * room or abs(high) * 0.1 or 1.0
+    air = (high - low) * room or alone or abs(high) * 0.1 or 1.0
     return low - air, high + air
 
 

@@ -9,12 +9,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.to_thread
 from fastapi import APIRouter, Depends, Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from modeldyno import __version__
+from modeldyno.store.query import Filter
 from modeldyno.store.snapshot import Snapshot
 from modeldyno.web import charts, shown
 from modeldyno.web.access.guard import Guard
@@ -23,6 +25,7 @@ from modeldyno.web.answers import HTML, Body, csv_body, json_body
 from modeldyno.web.house import House
 from modeldyno.web.sheet import PAGES, Ask, Page, Sheet
 
+AT_ONCE = 8
 ENDINGS = (".json", ".csv", "")
 _STATIC = files("modeldyno.web") / "static"
 _MEDIA = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png"}
@@ -40,11 +43,11 @@ class Pages:
             lstrip_blocks=True,
         )
         self._environment.filters |= shown.FILTERS
-        menu = sorted((page for page in PAGES.all() if page.nav), key=lambda page: page.place)
+        self._house = house
+        self._menu = sorted((page for page in PAGES.all() if page.nav), key=lambda page: page.place)
         self._environment.globals |= {
             "address": shown.address,
             "charts": charts,
-            "menu": menu,
             "static": static_address,
             "store_name": house.store.path.name,
             "version": __version__,
@@ -53,23 +56,40 @@ class Pages:
     def text(self, name: str, request: Request, person: Person | None, title: str, **data: Any) -> str:
         here = request.url.path
         query = {key: request.query_params.getlist(key) for key in request.query_params}
-        common = {"title": title, "person": person, "here": here, "query": query, "data": data}
+        menu = [page for page in self._menu if page.chosen is None or self._has(page.path, page.chosen)]
+        common = {"title": title, "person": person, "here": here, "query": query, "data": data, "menu": menu}
         return self._environment.get_template(f"{name}.html").render(**common, **data)
+
+    def _has(self, path: str, chosen: Filter) -> bool:
+        """Whether there is something to show on such a page."""
+        return self._house.shelf.kept(("menu", path), lambda snapshot: snapshot.count(chosen) > 0)
+
+
+class _Makers:
+    """Few pages are made at a time: they share the cores, and who logs in must not wait for all of them."""
+
+    def __init__(self) -> None:
+        self._limiter: anyio.CapacityLimiter | None = None
+
+    async def __call__(self, make: Callable[[], Body]) -> Body:
+        self._limiter = self._limiter or anyio.CapacityLimiter(AT_ONCE)
+        return await anyio.to_thread.run_sync(make, limiter=self._limiter)
 
 
 def routes(house: House, guard: Guard, pages: Pages) -> APIRouter:
-    router = APIRouter(include_in_schema=False)
+    router, made = APIRouter(include_in_schema=False), _Makers()
     for name in PAGES.names():
         page = PAGES.get(name)
         for ending in ENDINGS:
-            router.add_api_route(page.path + ending, _route(house, guard, pages, name, page, ending), methods=["GET"])
+            answer = _route(house, guard, pages, made, name, page, ending)
+            router.add_api_route(page.path + ending, answer, methods=["GET"])
     router.add_api_route("/", lambda: RedirectResponse("/dashboard"), methods=["GET"])
     router.add_api_route("/static/{mark}/{name}", static, methods=["GET"])
     return router
 
 
 def _route(
-    house: House, guard: Guard, pages: Pages, name: str, page: Page, ending: str
+    house: House, guard: Guard, pages: Pages, made: _Makers, name: str, page: Page, ending: str
 ) -> Callable[..., Awaitable[Response]]:
     async def answer(request: Request, person: Person = Depends(guard.needs(Role.VIEWER))) -> Response:
         def make(snapshot: Snapshot) -> Body:
@@ -78,11 +98,11 @@ def _route(
             return _body(sheet, ending, name, lambda: pages.text(name, request, person, sheet.title, **sheet.data))
 
         if page.live:
-            body = await run_in_threadpool(make, house.now)
+            body = await made(lambda: make(house.now))
         else:
             asked = (ending, request.url.path, request.url.query)
             key = (*asked, person.name, person.role, person.csrf, house.mood())
-            body = house.shelf.found(key) or await run_in_threadpool(house.shelf.kept, key, make)
+            body = house.shelf.found(key) or await made(lambda: house.shelf.kept(key, make))
         return body.reply(request)
 
     return answer
@@ -97,22 +117,19 @@ def _body(sheet: Sheet, ending: str, name: str, page: Callable[[], str]) -> Body
 
 
 @cache
-def _static(name: str) -> tuple[bytes, str] | None:
-    known = {each.name: each for each in _STATIC.iterdir()}
-    if name not in known:
-        return None
-    content = known[name].read_bytes()
-    return content, hashlib.blake2b(content, digest_size=6).hexdigest()
+def _files() -> dict[str, tuple[bytes, str]]:
+    """All that there are, with a mark of each."""
+    contents = {each.name: each.read_bytes() for each in _STATIC.iterdir()}
+    return {name: (text, hashlib.blake2b(text, digest_size=6).hexdigest()) for name, text in contents.items()}
 
 
 def static_address(name: str) -> str:
     """With a mark of the content, so that browsers may keep it for ever."""
-    found = _static(name)
-    return f"/static/{found[1] if found else 'none'}/{name}"
+    return f"/static/{_files()[name][1]}/{name}"
 
 
 def static(mark: str, name: str, request: Request) -> Response:  # noqa: ARG001 - the mark is for the browser's cache
-    found = _static(name)
+    found = _files().get(name)
     if found is None:
         return Response("There is no such file.", 404, media_type="text/plain")
     media = _MEDIA.get(Path(name).suffix, "application/octet-stream")

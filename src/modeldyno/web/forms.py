@@ -14,12 +14,13 @@ from modeldyno.web.access.guard import address_of
 from modeldyno.web.access.roles import Person, Role
 from modeldyno.web.access.routes import local_path
 from modeldyno.web.answers import Body
+from modeldyno.web.api.acknowledgements import Sentence
 from modeldyno.web.dashboard import Pages
 from modeldyno.web.house import House
 from modeldyno.web.jobs.types import Job
 from modeldyno.web.ordering import order_of
 from modeldyno.web.pages.generate import ALL, generated
-from modeldyno.web.sheet import Ask
+from modeldyno.web.sheet import Ask, NotThere
 
 
 def routes(house: House, pages: Pages) -> APIRouter:
@@ -52,7 +53,7 @@ def _add_run(router: APIRouter, house: House) -> None:
         if not given.get("model"):
             raise InputError("Choose a model first; the list on the page Run has them all.")
         job: Job = await run_in_threadpool(lambda: house.queue.submit(order_of(given), person.name))
-        house.book.note(person.name, "submit job", job.job_id, address=address_of(request))
+        await run_in_threadpool(house.book.note, person.name, "submit job", job.job_id, "ok", address_of(request))
         return _leads_to(f"/dashboard/jobs/{job.job_id}")
 
 
@@ -80,17 +81,20 @@ def _add_words(router: APIRouter, house: House) -> None:
         request: Request,
         series_id: Annotated[str, Form(max_length=64)],
         record_id: Annotated[str, Form(max_length=64)],
-        text: Annotated[str, Form(min_length=1, max_length=500)],
+        text: Annotated[Sentence, Form()],
         person: Person = Depends(house.guard.needs(Role.RUNNER)),
     ) -> Response:
+        if not house.now.holds(series_id, record_id):
+            raise NotThere("There is no such record in that series; /dashboard/trends has the changes.")
         house.acknowledgements.add(series_id, record_id, text, person.name)
         house.book.note(person.name, "acknowledge", record_id, address=address_of(request))
         return _leads_to(f"/dashboard/trends/{series_id}")
 
     @router.post("/dashboard/alerts/{alert_id}/seen")
-    def seen(alert_id: str, person: Person = Depends(house.guard.needs(Role.RUNNER))) -> Response:
+    def seen(request: Request, alert_id: str, person: Person = Depends(house.guard.needs(Role.RUNNER))) -> Response:
         house.queue.acknowledge(alert_id, person.name)
         house.alerted += 1
+        house.book.note(person.name, "acknowledge", alert_id, "ok", address_of(request))
         return _leads_to("/dashboard/jobs")
 
 

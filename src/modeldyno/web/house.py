@@ -55,7 +55,8 @@ class House:
     def build(cls, settings: Settings, shelf: Shelf | None = None) -> House:
         """Reads the store, unless a shelf does so already; starts nothing yet."""
         store, book = Store(settings.store), Book.beside(settings.store)
-        alone = check_binding(settings.host, book)
+        # With an address for others, they come through a proxy of this machine.
+        alone = check_binding("0.0.0.0" if settings.public_url else settings.host, book)
 
         def problem(text: str) -> None:
             LOG.warning(log_line(settings.log, "problem", {"text": text}))

@@ -37,6 +37,6 @@ def _first(given: Mapping[str, Sequence[str]], name: str) -> str:
 
 
 def _whole(name: str, text: str) -> int:
-    if not text.isdecimal() or not 0 < int(text) < 2**31:
+    if not text.isdecimal() or len(text) > 12 or not 0 < int(text) < 2**31:
         raise InputError(f"{name} cannot be '{text[:40]}'; write a whole number, such as 8.")
     return int(text)

@@ -9,6 +9,8 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from starlette.exceptions import HTTPException
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -26,6 +28,7 @@ HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
 )
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Of the histogram of durations, in seconds."""
 
@@ -40,19 +43,15 @@ class Figures:
         self.sums: Counter[str] = Counter()
 
     def note(self, method: str, route: str, status: int, seconds: float) -> None:
-        self.requests[method, route, status] += 1
+        self.requests[method if method in METHODS else "other", route, status] += 1
         self.sums[route] += seconds  # type: ignore[assignment]  # a Counter adds floats as well
         for bound in BOUNDS:
             if seconds <= bound:
                 self.seconds[route, bound] += 1
 
 
-class TooMuch(Exception):
-    """The body is larger, or came slower, than is allowed."""
-
-    def __init__(self, status: int, text: str) -> None:
-        self.status, self.text = status, text
-        super().__init__(text)
+class TooMuch(HTTPException):
+    """The body is larger, or came slower, than is allowed. FastAPI lets errors of this kind through as they are."""
 
 
 class Passage:
@@ -74,7 +73,9 @@ class Passage:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 took = f"app;dur={(time.perf_counter() - begin) * 1e3:.2f}".encode()
-                message = {**message, "headers": [*message["headers"], *HEADERS, (b"server-timing", took)]}
+                said = {name.lower() for name, _ in message["headers"]}
+                ours = [pair for pair in HEADERS if pair[0] not in said]
+                message = {**message, "headers": [*message["headers"], *ours, (b"server-timing", took)]}
             await send(message)
 
         try:
@@ -128,8 +129,8 @@ def _limited(scope: Scope, receive: Receive, largest: int, slowest_s: float) -> 
 
 
 async def _refuse(send: Send, error: TooMuch) -> None:
-    document = {"type": "about:blank", "title": "The request cannot be taken", "status": error.status}
-    content = json.dumps(document | {"detail": error.text}).encode()
+    document = {"type": "about:blank", "title": "The request cannot be taken", "status": error.status_code}
+    content = json.dumps(document | {"detail": error.detail}).encode()
     headers = [(b"content-type", b"application/problem+json"), (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": error.status, "headers": headers})
+    await send({"type": "http.response.start", "status": error.status_code, "headers": headers})
     await send({"type": "http.response.body", "body": content})

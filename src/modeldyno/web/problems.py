@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
@@ -65,7 +66,8 @@ class _Problems:
             document = {"type": "about:blank", "title": title, "status": status, "detail": detail}
             return Response(dumped(document), status, headers, media_type=PROBLEM)
         if status == 401:
-            back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+            asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+            back = asked if request.method == "GET" else "/dashboard"
             return RedirectResponse(address("/login", next=back), 303)
         page = self._show(request, status, title, detail)
         page.headers.update(headers or {})
@@ -73,12 +75,13 @@ class _Problems:
 
     async def ours(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, DynoError)
-        return self.answer(request, status_of(error), str(error), getattr(error, "headers", None))
+        headers = getattr(error, "headers", None)
+        return await run_in_threadpool(self.answer, request, status_of(error), str(error), headers)
 
     async def theirs(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        detail = f"{error.detail}; see /docs for what there is."
-        return self.answer(request, error.status_code, detail, dict(error.headers or {}))
+        detail = error.detail if ";" in error.detail else f"{error.detail}; see /docs for what there is."
+        return await run_in_threadpool(self.answer, request, error.status_code, detail, dict(error.headers or {}))
 
     async def wrong(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)

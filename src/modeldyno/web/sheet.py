@@ -45,7 +45,7 @@ class Ask:
         text = self.one(name)
         if not text:
             return usual
-        if not text.isdecimal() or not 1 <= int(text) <= most:
+        if not text.isdecimal() or len(text) > 12 or not 1 <= int(text) <= most:
             raise InputError(f"{name} must be a whole number from 1 to {most}; got '{text[:40]}'.")
         return int(text)
 
@@ -81,6 +81,8 @@ class Page:
     """Its name in the menu; None where it is reached from others."""
     place: int = 99
     """In the menu."""
+    chosen: Filter | None = None
+    """Results without which it is not in the menu."""
     live: bool = False
     """Whether it tells more than the snapshot does, so that it is made anew each time."""
 

@@ -6,10 +6,9 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future
 from typing import Any, TypeVar, cast
 
-from modeldyno.core.errors import DynoError
+from modeldyno.core.errors import JobError
 from modeldyno.store.snapshot import Snapshot
 from modeldyno.store.store import Store
 
@@ -34,9 +33,9 @@ class Shelf:
         self._changed = threading.Condition()
         self._wanted = self._looked = 0
         self._not_before, self._folded = 0.0, ""
-        self._first: Future[Snapshot] = Future()
+        self._ready, self._failure = threading.Event(), ""
         self._current: Snapshot | None = None
-        threading.Thread(target=self._load_first, name="first snapshot", daemon=True).start()
+        threading.Thread(target=self._load_first, name="first snapshot").start()
         self._answers: OrderedDict[Any, Any] = OrderedDict()
         self._being_made: dict[Any, threading.Lock] = {}
         self._bytes = 0
@@ -53,14 +52,27 @@ class Shelf:
     @property
     def now(self) -> Snapshot:
         """Waits for the first one, which is read while the rest of the server gets ready."""
-        return self._current or self._first.result()
+        self._ready.wait()
+        if self._current is None:
+            raise JobError(f"The store cannot be read: {self._failure}; the server tries again.")
+        return self._current
+
+    @property
+    def alive(self) -> bool:
+        """Whether someone still looks at the store."""
+        return self._thread.is_alive()
+
+    @property
+    def behind(self) -> bool:
+        """Whether the store has changed since the snapshot."""
+        return self._current is None or self._current.version != _mark(self.store)
 
     def _load_first(self) -> None:
         try:
             self._current = Snapshot.load(self.store, _mark(self.store))
-            self._first.set_result(self._current)
-        except BaseException as error:  # noqa: BLE001 - whoever asks for it is told
-            self._first.set_exception(error)
+        except Exception as error:  # noqa: BLE001 - whoever asks for it is told, and it is tried again
+            self._failure = str(error)
+        self._ready.set()
 
     def hurry(self) -> int:
         """Have a look now, without waiting for it; the number of what was asked for."""
@@ -116,7 +128,7 @@ class Shelf:
             number = self._wanted
             try:
                 self._look(asked)
-            except DynoError as error:
+            except Exception as error:  # noqa: BLE001 - a full disk must not end the looking for ever
                 self._problem(str(error))
             with self._changed:
                 self._looked = number
@@ -129,7 +141,9 @@ class Shelf:
                 self._problem(sentence)
             self._folded = _waiting(self.store)
         mark, begin = _mark(self.store), time.monotonic()
-        if mark == self.now.version or (begin < self._not_before and not asked):
+        self._ready.wait()
+        seen = self._current.version if self._current else None
+        if mark == seen or (begin < self._not_before and not asked):
             return
         fresh = Snapshot.load(self.store, mark)
         self._not_before = time.monotonic() + PATIENCE * (time.monotonic() - begin)
@@ -141,7 +155,8 @@ class Shelf:
 
 def _size(made: Any) -> int:
     """Bytes of an answer; what is none takes little."""
-    return len(getattr(made, "content", b"")) + len(getattr(made, "packed", None) or b"")
+    body = getattr(made, "body", made)
+    return len(getattr(body, "content", b"")) + len(getattr(body, "packed", None) or b"")
 
 
 def _waiting(store: Store) -> str:

@@ -75,7 +75,7 @@ def path_part(text: str) -> str:
     return quote(text, safe="")
 
 
-def address(path: str, **words: Any) -> str:
+def address(path: str, /, **words: Any) -> str:
     """A path with a query of what is not empty."""
     given = [(name, value) for name, value in words.items() if value not in (None, "", [], ())]
     return f"{path}?{urlencode(given, doseq=True)}" if given else path

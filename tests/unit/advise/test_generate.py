@@ -131,8 +131,8 @@ def test_a_budget_is_the_worst_end_of_the_last_results_and_a_margin(tmp_path: Pa
     assert constant(made.text, "BUDGETS") == {"latency_ms": ("at most", 3.96), "memory_peak_mb": ("at most", 132.0)}
     assert constant(made.text, "DEVICE") == H100.name
     first = made.budgets[0]
-    assert (first.record_id, first.records, first.margin, first.trusted) == (new.record_id, 2, 0.2, True)
-    assert f"in record {new.record_id}" in made.text
+    assert (first.record_id, first.records, first.margin, first.trusted) == (old.record_id, 2, 0.2, True)
+    assert all(f"in record {one.record_id}" in made.text for one in (old, new)), "each budget names its own"
 
 
 def test_a_rate_is_bounded_from_below(tmp_path: Path) -> None:

@@ -6,14 +6,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from fastapi import Depends, FastAPI
-from fastapi.exceptions import RequestValidationError
+from fastapi import Depends, FastAPI, Request
+from starlette.responses import PlainTextResponse, Response
 from starlette.testclient import TestClient
 
-from modeldyno.web.access.answers import DENIED, answer_denied, answer_invalid
+from modeldyno.web import problems
+from modeldyno.web.access.answers import DENIED
 from modeldyno.web.access.book import Book
 from modeldyno.web.access.guard import COOKIE, Guard
-from modeldyno.web.access.roles import AccessDenied, Person, Role
+from modeldyno.web.access.roles import Person, Role
 from modeldyno.web.access.routes import routes
 
 HERE = "http://127.0.0.1:8000"
@@ -39,11 +40,12 @@ class World:
 
     path: Path
     open_reading: bool = True
+    public_url: str = "http://bench.example.org"
     clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
         self.book = Book(self.path, self.clock)
-        self.app = app_of(Guard(self.book, self.open_reading, "https://bench.example.org"))
+        self.app = app_of(Guard(self.book, self.open_reading, self.public_url))
 
     def client(self) -> TestClient:
         return TestClient(self.app, base_url=HERE, follow_redirects=False)
@@ -63,8 +65,7 @@ class World:
 
 def app_of(guard: Guard) -> FastAPI:
     app = FastAPI()
-    app.add_exception_handler(AccessDenied, answer_denied)
-    app.add_exception_handler(RequestValidationError, answer_invalid)
+    problems.install(app, _page)
     app.include_router(routes(guard))
 
     @app.get("/things", responses=DENIED)
@@ -80,6 +81,10 @@ def app_of(guard: Guard) -> FastAPI:
         return person.name
 
     return app
+
+
+def _page(_: Request, status: int, title: str, text: str) -> Response:
+    return PlainTextResponse(f"{title}: {text}", status)
 
 
 def csrf(client: TestClient) -> dict[str, str]:

@@ -46,7 +46,7 @@ def test_reading_needs_a_login_where_others_reach_it(closed: World) -> None:
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_a_wrong_token_is_refused_even_where_reading_is_open(world: World, method: str, header: str) -> None:
     client = world.logged_in("admin-1")  # and a session does not make up for it
-    answer = client.request(method, "/things", headers={"Authorization": header, "Accept": "text/html"})
+    answer = client.request(method, "/things", headers={"Authorization": header})
     assert answer.status_code == 401
 
 
@@ -109,7 +109,7 @@ def test_other_sites_cannot_write(world: World, foreign: dict[str, str]) -> None
 
 
 @pytest.mark.parametrize(
-    "own", [{"Origin": HERE}, {"Origin": "https://bench.example.org"}, {"Sec-Fetch-Site": "same-origin"}], ids=str
+    "own", [{"Origin": HERE}, {"Origin": "http://bench.example.org"}, {"Sec-Fetch-Site": "same-origin"}], ids=str
 )
 def test_the_own_pages_can(world: World, own: dict[str, str]) -> None:
     client = world.logged_in("admin-1")
@@ -141,3 +141,13 @@ def test_openapi_says_what_is_needed(world: World, closed: World) -> None:
     assert paths["/things"]["post"]["security"] == [{"token": []}, {"session": []}]
     assert "security" not in paths["/things"]["get"]
     assert "security" in closed.app.openapi()["paths"]["/things"]["get"]
+
+
+def test_openapi_tells_refusals_as_they_are_sent(world: World) -> None:
+    paths = world.app.openapi()["paths"]
+    for path in ("/login", "/logout", "/one-time", *(path for path in paths if path.startswith("/api/v1/"))):
+        for operation in paths[path].values():
+            told = {status: set(answer["content"]) for status, answer in operation["responses"].items() if status > "4"}
+            assert all(kinds == {"application/problem+json"} for kinds in told.values()), (path, told)
+    refused = world.client().get("/api/v1/users")
+    assert refused.status_code == 401 and refused.headers["Content-Type"] == "application/problem+json"

@@ -9,6 +9,7 @@ import pytest
 from test_api_client import listening
 
 from api_world import make_record, make_run, token_for
+from modeldyno.client import ServerError
 from modeldyno.core.errors import InputError
 from modeldyno.runner.recorder import Recorder
 from modeldyno.runner.remote import RemoteStore
@@ -73,6 +74,39 @@ def test_a_line_that_was_cut_off_keeps_no_other_back(world: World) -> None:
         report = store.fold()
     assert (report.new["record"], stored(house)) == (1, 1)
     assert "cut off" in report.torn[0]
+
+
+def test_a_refused_file_keeps_no_other_back(world: World) -> None:
+    house, app = world
+    away = RemoteStore("http://127.0.0.1:9", patience_s=0.1)
+    record(away, 1, 2)
+    bad = away.spool / "0-bad.ndjson"  # the first in the order
+    bad.write_bytes(b'{"kind": "nonsense"}\n')
+    with listening(app) as url:
+        store = RemoteStore(url, token_for(house, Role.RUNNER))
+        store.spool = away.spool
+        report = store.fold()
+    assert (report.new["record"], stored(house)) == (2, 2)
+    assert [path.name for path in store.spool.iterdir()] == [bad.name]
+    assert len(report.torn) == 1 and f"refused {bad}" in report.torn[0] and "stays" in report.torn[0]
+
+
+@pytest.mark.parametrize("status", [401, 403, 408, 429, 503])
+def test_a_server_that_takes_nothing_now_is_not_asked_for_each_file(
+    status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = RemoteStore("http://127.0.0.1:9", patience_s=0.1)
+    asked: list[bytes] = []
+
+    def refuse(lines: bytes) -> None:
+        asked.append(lines)
+        raise ServerError(status, "Not now.")
+
+    monkeypatch.setattr(store.client, "send_lines", refuse)
+    store.spool.mkdir(parents=True)
+    for name in "ab":
+        (store.spool / f"{name}.ndjson").write_bytes(b'{"kind": "record"}\n')
+    assert len(store.fold().torn) == 1 and len(asked) == 1
 
 
 def test_a_wrong_token_shows_before_anything_is_measured(world: World) -> None:

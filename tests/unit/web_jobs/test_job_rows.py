@@ -65,6 +65,17 @@ def test_the_most_urgent_goes_first_then_the_oldest(queue: Queue) -> None:
     assert [job.job_id for job in waiting[:2]] == sorted(job.job_id for job in waiting[:2])
 
 
+def test_jobs_and_alerts_are_counted_without_being_read(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert queue.counts() == dict.fromkeys(State, 0) and queue.unseen() == 0
+    made = [queue.submit(order(), "ann") for _ in range(4)]
+    queue.cancel(made[0].job_id)
+    journal.claim(queue, made[1].job_id)
+    journal.finish(queue, made[1].job_id, State.FAILED, "it broke")
+    monkeypatch.setattr("modeldyno.web.jobs.queue._job", None)
+    assert queue.counts() == dict.fromkeys(State, 0) | {State.QUEUED: 2, State.CANCELLED: 1, State.FAILED: 1}
+    assert queue.unseen() == 1
+
+
 def test_what_cannot_be_done_with_a_job_says_so(queue: Queue) -> None:
     job = queue.submit(order(), "ann")
     with pytest.raises(WrongState, match="did not end well"):

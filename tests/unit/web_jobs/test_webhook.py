@@ -76,6 +76,7 @@ def test_an_alert_arrives_signed_once_the_server_is_up(serve: Serve) -> None:
     assert time.monotonic() - begin < 0.1, "whoever tells it waits for nothing"
     wait_until(lambda: hook.problem)
     assert "cannot be reached" in (hook.problem or "")
+    assert "/hook" not in (hook.problem or ""), "such addresses are secrets, and /healthz is open to all"
     _, got = serve(port)
     wait_until(lambda: got)
     hook.stop()
@@ -84,7 +85,7 @@ def test_an_alert_arrives_signed_once_the_server_is_up(serve: Serve) -> None:
     assert signature("other", body) not in headers[SIGNATURE]
     told = json.loads(body)
     assert (told["kind"], told["text"], told["job_id"]) == ("failure", "tiny-bert is failed: <b>", "j1")
-    assert told["link"] == "https://dyno.example/jobs/j1"
+    assert told["link"] == "https://dyno.example/dashboard/jobs/j1"
     assert hook.problem is None
     assert len(got) == 1
 

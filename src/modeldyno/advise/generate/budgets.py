@@ -42,11 +42,11 @@ class Budget:
     limit: float
     unit: str
     reached: str
-    """What the newest record says, with its interval, for people."""
+    """What the worst of the records says, with its interval, for people."""
     device: str
     """The name of the device that gave it; on another the limit means nothing."""
     record_id: str
-    """The newest record."""
+    """The worst of the records."""
     records: int
     """How many the spread was taken of."""
     margin: float = MARGIN
@@ -118,19 +118,22 @@ def _is_trusted(record: Record) -> bool:
 def _budget(name: str, last: Sequence[Record]) -> Budget | None:
     """None where a record has no such number."""
     row, most = METRICS[name], METRICS[name].direction is Direction.LESS
-    ends = [end for record in last if (end := _end(record, name, most)) is not None]
-    newest, device = last[0].metrics.get(name), last[0].device
-    if len(ends) < len(last) or newest is None or newest.value is None or device is None:
+    ends = {record.record_id: end for record in last if (end := _end(record, name, most)) is not None}
+    if len(ends) < len(last):
         return None
-    limit = max(ends) * (1 + MARGIN) if most else min(ends) / (1 + MARGIN)
+    worst = (max if most else min)(last, key=lambda record: ends[record.record_id])
+    found, device = worst.metrics[name], worst.device
+    if found.value is None or device is None:
+        return None
+    end = ends[worst.record_id]
     return Budget(
         metric=name,
         side="at most" if most else "at least",
-        limit=float(significant(limit, 4)),
+        limit=float(significant(end * (1 + MARGIN) if most else end / (1 + MARGIN), 4)),
         unit=row.unit,
-        reached=format_value(name, newest.value, newest.low, newest.high),
+        reached=format_value(name, found.value, found.low, found.high),
         device=device.name,
-        record_id=last[0].record_id,
+        record_id=worst.record_id,
         records=len(last),
         trusted=all(map(_is_trusted, last)),
     )

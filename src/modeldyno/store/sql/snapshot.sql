@@ -54,11 +54,12 @@ CREATE TABLE devices AS
     LEFT JOIN (SELECT device_id, count(*) AS results, count(DISTINCT model) AS models, max(started_at) AS last
         FROM results GROUP BY device_id) n USING (device_id);
 
+-- Of real results only: what is simulated or predicted is shown where it is asked for.
 CREATE TABLE models AS
     SELECT model, any_value(family) AS family, any_value(architecture) AS architecture,
         max(parameters) AS parameters, count(*) AS results, count(*) FILTER (status = 'ok') AS ok,
         list_sort(list(DISTINCT platform)) AS platforms, max(started_at) AS last
-    FROM results WHERE workload <> 'hardware' GROUP BY model;
+    FROM results WHERE is_real AND workload <> 'hardware' GROUP BY model;
 
 -- Series by provenance and status, so that both can be chosen by.
 CREATE TABLE series AS

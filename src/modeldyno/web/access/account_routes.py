@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
 
 from modeldyno.core.errors import InputError, UnknownName
-from modeldyno.web.access.answers import DENIED, UNREADABLE, MadeToken, Me, NewToken, ShownToken, refusals
+from modeldyno.web.access.answers import DENIED, UNREADABLE, WRONG, MadeToken, Me, NewToken, ShownToken, refusals
 from modeldyno.web.access.guard import Guard, address_of
 from modeldyno.web.access.roles import LOCAL, AccessDenied, Person, Role
 from modeldyno.web.access.tokens import ID_PATTERN
@@ -31,7 +31,7 @@ def account_routes(guard: Guard) -> APIRouter:
         """Your tokens, without their secrets."""
         return [ShownToken.model_validate(token) for token in book.tokens.of(person.name)]
 
-    answers = {**DENIED, **UNREADABLE, **refusals(s409="The token cannot be made; the sentence says why.")}
+    answers = {**DENIED, **UNREADABLE, **WRONG, **refusals(s409="The token cannot be made; the sentence says why.")}
 
     @router.post("/tokens", status_code=201, responses=answers)
     def make_token(
@@ -49,7 +49,7 @@ def account_routes(guard: Guard) -> APIRouter:
 
     missing = refusals(s404="You have no such token.")
 
-    @router.delete("/tokens/{token_id}", status_code=204, responses={**DENIED, **missing})
+    @router.delete("/tokens/{token_id}", status_code=204, responses={**DENIED, **WRONG, **missing})
     def remove_token(request: Request, token_id: TokenId, person: Person = Depends(guard.needs_login())) -> None:
         """A token of yours stops working; only with a session."""
         _check_session(person)

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Literal
 from urllib.parse import urlencode
 
 from fastapi import Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, SecretStr
 
 from modeldyno.core.types import Frozen
 from modeldyno.web.access import passwords, tokens
-from modeldyno.web.access.roles import AccessDenied, How, Role
+from modeldyno.web.access.roles import How, Role
 from modeldyno.web.access.users import NAME_PATTERN
+from modeldyno.web.problems import documented
 
 Responses = dict[int | str, dict[str, Any]]
 
 
-class Sentence(Frozen):
-    """Why a request was refused, and what to do."""
-
-    detail: str
-
-
 def refusals(**reasons: str) -> Responses:
     """For `responses=`: `refusals(s404="No such token.")`."""
-    return {int(name[1:]): {"model": Sentence, "description": text} for name, text in reasons.items()}
+    told = {int(name[1:]): text for name, text in reasons.items()}
+    return {status: {**answer, "description": told[int(status)]} for status, answer in documented(*told).items()}
 
 
 DENIED = refusals(
@@ -36,6 +29,7 @@ DENIED = refusals(
 )
 """What every guarded route may answer."""
 UNREADABLE = refusals(s400="The body cannot be read.")
+WRONG = refusals(s422="A value is not as described.")
 
 
 class Shown(BaseModel):
@@ -110,23 +104,6 @@ def log_in_address(next: str, failed: Literal["1", "throttled", "link"] | None =
     """The page to log in, and where to go from there."""
     told = {"failed": failed, "wait": wait, "next": next}
     return "/login?" + urlencode({name: text for name, text in told.items() if text is not None})
-
-
-def answer_denied(request: Request, error: Exception) -> Response:
-    """The handler for AccessDenied: a sentence as JSON; who reads pages is led to the one to log in."""
-    assert isinstance(error, AccessDenied)
-    if error.status == 401 and wants_page(request) and "authorization" not in request.headers:
-        query = f"?{request.url.query}" if request.url.query else ""
-        next = f"{request.url.path}{query}" if request.method == "GET" else "/dashboard"
-        return RedirectResponse(log_in_address(next), 303, {"Cache-Control": "no-store"})
-    return JSONResponse({"detail": str(error)}, error.status, error.headers)
-
-
-def answer_invalid(_: Request, error: Exception) -> Response:
-    """The handler for RequestValidationError: the usual one sends back what was typed, and fails at half letters."""
-    assert isinstance(error, RequestValidationError)
-    faults = [{"loc": fault["loc"], "msg": fault["msg"], "type": fault["type"]} for fault in error.errors()]
-    return Response(json.dumps({"detail": faults}), 422, media_type="application/json")
 
 
 def wants_page(request: Request) -> bool:

@@ -32,7 +32,8 @@ class Guard:
     def __init__(self, book: Book, open_reading: bool, public_url: str | None = None) -> None:
         self.book = book
         self.open_reading = open_reading
-        self._public = urlsplit(public_url or "").netloc.lower()
+        public = urlsplit(public_url or "")
+        self._public, self._public_https = public.netloc.lower(), public.scheme == "https"
         self._dependencies: dict[tuple[Role, bool], Dependency] = {}
 
     def needs(self, role: Role) -> Dependency:
@@ -78,6 +79,10 @@ class Guard:
             foreign = urlsplit_host(origin) not in own
         if foreign:
             raise AccessDenied(403, "This request comes from another site; use the pages of this server.")
+
+    def is_https(self, request: Request) -> bool:
+        """Whether browsers come by HTTPS; a proxy's headers are not asked, anybody can write those."""
+        return self._public_https or request.url.scheme == "https"
 
     def _by_token(self, text: str) -> Person:
         bearer = self.book.tokens.bearer(text)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from modeldyno.web.access.account_routes import account_routes
-from modeldyno.web.access.answers import DENIED, UNREADABLE, log_in_address, refusals, wants_page
+from modeldyno.web.access.answers import DENIED, UNREADABLE, WRONG, log_in_address, refusals, wants_page
 from modeldyno.web.access.guard import COOKIE, Guard, address_of
 from modeldyno.web.access.passwords import LONGEST as LONGEST_PASSWORD
 from modeldyno.web.access.roles import LOCAL, AccessDenied, Person
@@ -40,7 +40,7 @@ def _door(guard: Guard) -> APIRouter:
     router = APIRouter(default_response_class=RedirectResponse)
     refused = refusals(s403="The request comes from another site.")
 
-    @router.post("/login", status_code=303, responses={**UNREADABLE, **refused, **_THROTTLED})
+    @router.post("/login", status_code=303, responses={**UNREADABLE, **WRONG, **refused, **_THROTTLED})
     def log_in(
         request: Request,
         name: Annotated[str, Form(max_length=64)] = "",
@@ -63,17 +63,16 @@ def _door(guard: Guard) -> APIRouter:
         guard.book.sessions.end(request.cookies.get(COOKIE, ""))
         guard.book.note(person.name, "log out", address=address_of(request))
         answer = _leads_to("/")
-        answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax")
+        answer.delete_cookie(COOKIE, path="/", secure=guard.is_https(request), httponly=True, samesite="lax")
         return answer
 
-    @router.get("/one-time", status_code=303)
+    @router.get("/one-time", status_code=303, responses=WRONG)
     def use_link(request: Request, secret: Annotated[str, Query(max_length=128)]) -> Response:
         """The link that the first start prints: opens a session of a local admin, once."""
         session = guard.book.sessions.redeem(secret) if guard.open_reading else None
-        outcome = "ok" if session else "failed"
-        guard.book.note(LOCAL, "one-time link", outcome=outcome, address=address_of(request))
-        if session is None:
+        if session is None:  # not noted: whoever asks often enough would drive all else out of the log
             return _leads_to(log_in_address(START, failed="link"))
+        guard.book.note(LOCAL, "one-time link", address=address_of(request))
         return _enter(guard, request, session, START)
 
     return router
@@ -91,8 +90,7 @@ def _enter(guard: Guard, request: Request, secret: str, next: str) -> Response:
     if old := request.cookies.get(COOKIE):
         guard.book.sessions.end(old)
     answer = _leads_to(next)
-    secure = request.url.scheme == "https"
-    lasting = int(LONGEST.total_seconds())
+    lasting, secure = int(LONGEST.total_seconds()), guard.is_https(request)
     answer.set_cookie(COOKIE, secret, max_age=lasting, path="/", secure=secure, httponly=True, samesite="lax")
     return answer
 

@@ -1,4 +1,4 @@
-"""Slows down who guesses passwords, without locking out who knows theirs."""
+"""Slows down who guesses passwords; nobody is refused for what other addresses did."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONGEST_S = 15 * 60.0
 OF_PAIR = 5
 """Failures of one name from one address: somebody elsewhere cannot use them up."""
 OF_NAME = 50
-"""Failures of one name from everywhere: many addresses, one victim."""
+"""Failures of one name from everywhere: many addresses, one victim. From then on one failure of the pair is enough."""
 OF_ADDRESS = 50
 """Failures from one address with any name: one password, many victims."""
 
@@ -55,10 +55,11 @@ class Throttle:
 
 def _longest_wait(connection: sqlite3.Connection, name: str, place: str, now: float) -> float:
     rows = connection.execute("SELECT * FROM attempts WHERE name = ? OR address = ?", (name, place)).fetchall()
-    named = [row["at"] for row in rows if row["name"] == name]
+    named = [row for row in rows if row["name"] == name]
     placed = [row["at"] for row in rows if row["address"] == place]
     both = [row["at"] for row in rows if row["name"] == name and row["address"] == place]
-    return max(wait_s(both, now, OF_PAIR), wait_s(named, now, OF_NAME), wait_s(placed, now, OF_ADDRESS))
+    allowed = OF_PAIR if len(named) < OF_NAME else 1  # not 0: the owner's first attempt from elsewhere has to pass
+    return max(wait_s(both, now, allowed), wait_s(placed, now, OF_ADDRESS))
 
 
 def network(address: str) -> str:

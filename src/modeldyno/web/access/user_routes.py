@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 
 from modeldyno.core.errors import InputError, UnknownName
-from modeldyno.web.access.answers import DENIED, UNREADABLE, NewUser, ShownNote, ShownUser, refusals
+from modeldyno.web.access.answers import DENIED, UNREADABLE, WRONG, NewUser, ShownNote, ShownUser, refusals
 from modeldyno.web.access.guard import Guard, address_of
 from modeldyno.web.access.roles import Person, Role
 from modeldyno.web.access.users import NAME_PATTERN
@@ -25,7 +25,7 @@ def user_routes(guard: Guard) -> APIRouter:
         """Who can log in."""
         return [ShownUser.model_validate(user) for user in book.users.all()]
 
-    answers = {**DENIED, **UNREADABLE, **refusals(s409="The name is taken, or the password is the name.")}
+    answers = {**DENIED, **UNREADABLE, **WRONG, **refusals(s409="The name is taken, or the password is the name.")}
 
     @router.post("/users", status_code=201, responses=answers)
     def add_user(request: Request, wanted: NewUser, person: Person = Depends(admin)) -> ShownUser:
@@ -39,7 +39,7 @@ def user_routes(guard: Guard) -> APIRouter:
 
     gone = refusals(s404="There is no such user.", s409="You cannot remove yourself.")
 
-    @router.delete("/users/{name}", status_code=204, responses={**DENIED, **gone})
+    @router.delete("/users/{name}", status_code=204, responses={**DENIED, **WRONG, **gone})
     def remove_user(request: Request, name: UserName, person: Person = Depends(admin)) -> None:
         """The user with all sessions and tokens."""
         if name == person.name:
@@ -50,7 +50,7 @@ def user_routes(guard: Guard) -> APIRouter:
             raise HTTPException(404, str(error)) from None
         book.note(person.name, "remove user", name, address=address_of(request))
 
-    @router.get("/audit", responses=DENIED, dependencies=[Depends(admin)])
+    @router.get("/audit", responses={**DENIED, **WRONG}, dependencies=[Depends(admin)])
     def read_audit(limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[ShownNote]:
         """Who did what, the newest first."""
         return [ShownNote.model_validate(note) for note in book.audit.newest(limit)]

@@ -85,15 +85,6 @@ class AcknowledgementShape(Shape):
     at: AwareDatetime
 
 
-class Health(Shape):
-    status: str
-    version: str
-    store: str
-    results: int
-    snapshot_age_s: float
-    queue: str
-
-
 class PlanRow(BaseModel):
     """A row in the plan's columns."""
 

@@ -10,7 +10,6 @@ from pydantic import Field, StringConstraints
 from starlette.responses import Response
 
 from modeldyno.core.types import Frozen
-from modeldyno.store.query import Filter
 from modeldyno.web.access.guard import Guard, address_of
 from modeldyno.web.access.roles import Person, Role
 from modeldyno.web.answers import JSON, dumped, json_body
@@ -49,7 +48,7 @@ def routes(house: House, guard: Guard) -> APIRouter:
         request: Request, new: NewAcknowledgement, person: Person = Depends(guard.needs(Role.RUNNER))
     ) -> Response:
         """What is said last of a change counts."""
-        if not house.now.count(Filter(series_id=(new.series_id,), record_id=(new.record_id,))):
+        if not house.now.holds(new.series_id, new.record_id):
             raise NotThere("There is no such record in that series; /api/v1/series/ID has the changes.")
         made = kept.add(new.series_id, new.record_id, new.text, person.name)
         guard.book.note(person.name, "acknowledge", new.record_id, "ok", address_of(request))

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import APIRouter, Depends
+from pydantic import Field
 from starlette.responses import Response
 
 from modeldyno import __version__
 from modeldyno.core.errors import DynoError
-from modeldyno.store.database import connect
 from modeldyno.store.query import Filter
+from modeldyno.store.snapshot import Snapshot
 from modeldyno.web.access.guard import Guard
 from modeldyno.web.access.roles import Role
 from modeldyno.web.answers import JSON, dumped
-from modeldyno.web.api._services import Health
+from modeldyno.web.api._shapes import Shape
 from modeldyno.web.house import House
-from modeldyno.web.jobs.types import State
 from modeldyno.web.passage import BOUNDS, Figures
 from modeldyno.web.problems import documented
 
@@ -26,16 +26,31 @@ _TEXT = "text/plain; version=0.0.4; charset=utf-8"
 Sample = tuple[dict[str, Any], float]
 
 
+class Health(Shape):
+    status: Literal["ok", "degraded"]
+    version: str
+    alive: bool = Field(description="Whether new results are still read; where not, the answer is 503.")
+    behind: bool = Field(description="Whether the store has results that are not read yet.")
+    results: int | None
+    snapshot_age_s: float | None = Field(description="Since the results that are answered from changed.")
+    store: str | None = Field(description="Why no results could be read since the start; then the answer is 503.")
+    queue: str | None = Field(description="Why the queue of jobs cannot be read.")
+    dispatcher: str | None = Field(description="What keeps jobs from being started.")
+    webhook: str | None = Field(description="Why the newest alert could not be delivered.")
+
+
 def routes(house: House, guard: Guard) -> APIRouter:
     router = APIRouter()
     ages = _Ages()
 
-    @router.get("/healthz", responses={200: {"model": Health}, 503: {"model": Health, "description": "Not well."}})
+    stale = {"model": Health, "description": "There are no results to answer from, or new ones are not read."}
+
+    @router.get("/healthz", responses={200: {"model": Health}, 503: stale})
     def healthz() -> Response:
-        """Whether the store can be read and the queue be asked; open to all, and says nothing that is secret."""
+        """Whether the server does all it should, without a look at the store; open to all, and tells no secret."""
         found = _health(house, ages)
-        status = 200 if found["status"] == "ok" else 503
-        return Response(dumped(found), status, {"Cache-Control": "no-store"}, JSON)
+        status = 200 if found.alive and found.store is None else 503
+        return Response(dumped(found.model_dump()), status, {"Cache-Control": "no-store"}, JSON)
 
     @router.get(
         "/metrics",
@@ -62,32 +77,42 @@ class _Ages:
         return time.monotonic() - self._since
 
 
-def _health(house: House, ages: _Ages) -> dict[str, Any]:
-    store, queue = _store(house), _queue(house)
+def _health(house: House, ages: _Ages) -> Health:
+    """Of what the server knows already: to open the store would keep from it those who write."""
+    (snapshot, unread), alive = _snapshot(house), house.shelf.alive
+    problems = {"store": unread, **_problems(house)}
+    return Health(
+        status="ok" if alive and not any(problems.values()) else "degraded",
+        version=__version__,
+        alive=alive,
+        behind=house.shelf.behind,
+        results=snapshot.count(Filter()) if snapshot else None,
+        snapshot_age_s=round(ages.of(snapshot.version), 3) if snapshot else None,
+        **problems,
+    )
+
+
+def _snapshot(house: House) -> tuple[Snapshot | None, str | None]:
+    try:
+        return house.now, None
+    except DynoError as error:
+        return None, str(error)
+
+
+def _problems(house: House) -> dict[str, str | None]:
     return {
-        "status": "ok" if store == queue == "ok" else "not well",
-        "version": __version__,
-        "store": store,
-        "results": house.now.count(Filter()),
-        "snapshot_age_s": round(ages.of(house.now.version), 3),
-        "queue": queue,
+        "queue": _queue(house),
+        "dispatcher": house.dispatcher.problem if house.dispatcher else None,
+        "webhook": house.webhook.problem if house.webhook else None,
     }
 
 
-def _store(house: House) -> str:
+def _queue(house: House) -> str | None:
     try:
-        with connect(house.store.existing(), write=False):
-            return "ok"
+        house.queue.counts()
     except DynoError as error:
         return str(error)
-
-
-def _queue(house: House) -> str:
-    try:
-        house.queue.waiting()
-    except DynoError as error:
-        return str(error)
-    return (house.dispatcher.problem if house.dispatcher else None) or "ok"
+    return None
 
 
 def _lines(house: House, ages: _Ages) -> Iterator[str]:
@@ -101,10 +126,10 @@ def _lines(house: House, ages: _Ages) -> Iterator[str]:
     yield from _family("dyno_results", "gauge", "Results in the snapshot.", [({}, float(house.now.count(Filter())))])
     yield from _family("dyno_snapshot_age_seconds", "gauge", "Since it changed.", [({}, ages.of(house.now.version))])
     yield from _family("dyno_store_bytes", "gauge", "Size of the store.", [({}, float(_size(house)))])
-    states: list[Sample] = [({"state": state.value}, float(_jobs(house, state))) for state in State]
-    yield from _family("dyno_jobs", "gauge", "Jobs by state; at most 1000 are counted.", states)
-    alerts: list[Sample] = [({}, float(len(house.queue.alerts(unseen=True, limit=1000))))]
-    yield from _family("dyno_alerts_unseen", "gauge", "Alerts that nobody has seen; at most 1000.", alerts)
+    states: list[Sample] = [({"state": state.value}, float(count)) for state, count in house.queue.counts().items()]
+    yield from _family("dyno_jobs", "gauge", "Jobs by state.", states)
+    alerts: list[Sample] = [({}, float(house.queue.unseen()))]
+    yield from _family("dyno_alerts_unseen", "gauge", "Alerts that nobody has seen.", alerts)
 
 
 def _histogram(figures: Figures) -> Iterator[str]:
@@ -139,10 +164,6 @@ def _escaped(text: str) -> str:
 
 def _size(house: House) -> int:
     return house.store.path.stat().st_size if house.store.path.exists() else 0
-
-
-def _jobs(house: House, state: State) -> int:
-    return len(house.queue.jobs([state], limit=1000))
 
 
 MEMBER = routes

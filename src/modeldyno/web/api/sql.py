@@ -20,6 +20,8 @@ from modeldyno.web.house import House
 from modeldyno.web.problems import documented
 
 MOST_ROWS = 10_000
+MOST_BYTES = 16_000_000
+"""Of an answer; what would follow is left out, and the answer says that there is more."""
 
 
 class SqlQuestion(Frozen):
@@ -45,8 +47,15 @@ def routes(house: House, guard: Guard) -> APIRouter:
 
 
 def _answer(house: House, question: SqlQuestion) -> bytes:
-    with ask(house.store.existing(), question.sql, house.settings.sql_timeout_s) as answer:
-        rows = [[_cell(value) for value in row] for row in islice(answer.rows, question.limit)]
+    """Of the copy: a question that lasts would keep writers from the store itself."""
+    snapshot, size = house.now, 0
+    rows: list[list[Any]] = []
+    with ask(snapshot.copy, question.sql, house.settings.sql_timeout_s) as answer:
+        for row in islice(answer.rows, question.limit):
+            rows.append([_cell(value) for value in row])
+            size += len(dumped(rows[-1]))
+            if size > MOST_BYTES:
+                break
         more = next(answer.rows, None) is not None
     return dumped({"columns": list(answer.columns), "rows": rows, "more": more})
 

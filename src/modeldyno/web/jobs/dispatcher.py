@@ -17,6 +17,8 @@ from modeldyno.web.jobs.types import Event, EventKind, Job, State
 
 LOOK_S = 5.0
 """How often to look at what another process may have changed; what this one changes is known at once."""
+NO_DEVICE = "none"
+"""What jobs that need no device take instead, so that they too run one after another."""
 _MATTERS = (EventKind.QUEUED, EventKind.STOPPING, EventKind.END)
 
 
@@ -28,6 +30,8 @@ class Dispatcher:
         """What keeps the queue from being worked off at present."""
         self._queue = queue
         self._running: dict[str, Running] = {}
+        self._stillborn: dict[str, str] = {}
+        """Claimed jobs that could not be started, and why, until that is written down."""
         self._wake, self._stopping = threading.Event(), threading.Event()
         self._lock: int | None = None
         self._thread = threading.Thread(target=self._work, name="dispatcher", daemon=True)
@@ -90,6 +94,7 @@ class Dispatcher:
                 self._running[job_id].stop(state)
         for running in self._running.values():
             running.kill_if_due()
+        self._bury()
         for job in self._ready():
             self._begin(job)
 
@@ -99,11 +104,12 @@ class Dispatcher:
 
     def _ready(self) -> Iterator[Job]:
         """Jobs whose devices are free. One that waits keeps them from those after it, else it might wait for ever."""
-        taken = {device for running in self._running.values() for device in running.job.devices}
+        taken = {device for running in self._running.values() for device in _taken_by(running.job)}
         for job in self._queue.waiting():
-            if taken.isdisjoint(job.devices):
+            wanted = _taken_by(job)
+            if taken.isdisjoint(wanted):
                 yield job
-            taken |= set(job.devices)
+            taken |= wanted
 
     def _begin(self, job: Job) -> None:
         claimed = journal.claim(self._queue, job.job_id)
@@ -111,9 +117,16 @@ class Dispatcher:
             return
         try:
             self._running[job.job_id] = Running(self._queue, claimed, self._wake.set)
-        except OSError as error:
-            reason = f"its process could not be started: {error.strerror}; resume it later"
-            journal.finish(self._queue, job.job_id, State.FAILED, reason)
+        except Exception as error:  # noqa: BLE001 - whatever it was, nobody would end the job
+            what = str(error) or type(error).__name__
+            self._stillborn[job.job_id] = f"its process could not be started: {what.rstrip('.')}; resume it later"
+            self._bury()
+
+    def _bury(self) -> None:
+        """Where that cannot be written now, the next turn tries again."""
+        for job_id, reason in list(self._stillborn.items()):
+            journal.finish(self._queue, job_id, State.FAILED, reason)
+            del self._stillborn[job_id]
 
     def _end_all(self) -> None:
         for running in self._running.values():
@@ -125,3 +138,7 @@ class Dispatcher:
             running.kill_if_due()
         for running in self._running.values():
             running.join(GRACE_S)
+
+
+def _taken_by(job: Job) -> set[str]:
+    return set(job.devices) or {NO_DEVICE}

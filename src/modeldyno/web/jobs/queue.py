@@ -83,6 +83,12 @@ class Queue:
             ).fetchall()
         return [_job(row) for row in rows]
 
+    def counts(self) -> dict[State, int]:
+        """How many jobs stand where, without reading them."""
+        with self.database.reading() as connection:
+            found = dict(connection.execute("SELECT state, count(*) FROM jobs GROUP BY state").fetchall())
+        return {state: found.get(state.value, 0) for state in State}
+
     def cancel(self, job_id: str, who: str = "") -> Job:
         """A job that waits is cancelled at once; one that runs is told to end, and keeps what it measured."""
         with self.database.writing() as connection:
@@ -140,6 +146,12 @@ class Queue:
                 "SELECT * FROM alerts WHERE seen_at IS NULL OR NOT ? ORDER BY alert_id DESC LIMIT ?", [unseen, limit]
             ).fetchall()
         return [_alert(row) for row in rows]
+
+    def unseen(self) -> int:
+        """How many alerts nobody has seen."""
+        with self.database.reading() as connection:
+            found: int = connection.execute("SELECT count(*) FROM alerts WHERE seen_at IS NULL").fetchone()[0]
+        return found
 
     def acknowledge(self, alert_id: str, who: str) -> Alert:
         """Someone has seen it; the first one counts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
+import selectors
 import signal
 import subprocess
 import sys
@@ -52,7 +52,11 @@ class Running:
         finally:
             os.close(theirs)
         self._thread = threading.Thread(target=self._attend, name=f"job-{job.job_id}", daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except BaseException:
+            self._abandon()
+            raise
 
     @property
     def is_over(self) -> bool:
@@ -81,10 +85,16 @@ class Running:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
 
+    def _abandon(self) -> None:
+        """Nobody would listen to the process."""
+        self._signal(signal.SIGKILL)
+        with self._process:  # closes its pipes and waits for it
+            os.close(self._events)
+
     def _attend(self) -> None:
         words = threading.Thread(target=self._copy_words, name=f"log-{self.job.job_id}", daemon=True)
-        words.start()
         try:
+            words.start()
             self._hand_over_task()
             self._listen()
             code = self._process.wait()
@@ -119,17 +129,19 @@ class Running:
     def _listen(self) -> None:
         """Messages until their pipe is at its end; those that come together are written down together."""
         rest, due = b"", 0.0
-        while True:
-            patience = max(0.0, due - time.monotonic()) if self._pending else None
-            if select.select([self._events], [], [], patience)[0]:
-                chunk = os.read(self._events, _CHUNK)
-                if not chunk:
-                    return
-                *lines, rest = (rest + chunk).split(b"\n")
-                due = due if self._pending else time.monotonic() + GATHER_S
-                self._pending += [message for line in lines if (message := self._read(line))]
-            if self._pending and time.monotonic() >= due:
-                due = time.monotonic() + (0.0 if self._write_down() else RETRY_S)
+        with selectors.DefaultSelector() as selector:  # select.select takes no descriptor above 1023
+            selector.register(self._events, selectors.EVENT_READ)
+            while True:
+                patience = max(0.0, due - time.monotonic()) if self._pending else None
+                if selector.select(patience):
+                    chunk = os.read(self._events, _CHUNK)
+                    if not chunk:
+                        return
+                    *lines, rest = (rest + chunk).split(b"\n")
+                    due = due if self._pending else time.monotonic() + GATHER_S
+                    self._pending += [message for line in lines if (message := self._read(line))]
+                if self._pending and time.monotonic() >= due:
+                    due = time.monotonic() + (0.0 if self._write_down() else RETRY_S)
 
     def _copy_words(self) -> None:
         assert self._process.stdout

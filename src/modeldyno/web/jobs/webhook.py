@@ -34,6 +34,8 @@ class Webhook:
             raise InputError(f"The webhook {url!r} is no address; write one that begins with http:// or https://.")
         self.problem: str | None = None
         """Why the newest alert could not be delivered."""
+        self._place = urlsplit(url).hostname
+        """For what people read: the whole address is often a secret itself."""
         self._url, self._secret, self._site, self._pauses_s = url, secret, site, pauses_s
         self._waiting: queue.Queue[Event | None] = queue.Queue(MOST_WAITING)
         self._stopping = threading.Event()
@@ -57,7 +59,7 @@ class Webhook:
             try:
                 self._waiting.put_nowait(event)
             except queue.Full:
-                self.problem = f"{MOST_WAITING} alerts wait for {self._url}; newer ones are only on the page."
+                self.problem = f"{MOST_WAITING} alerts wait for {self._place}; newer ones are only on the page."
 
     def _work(self) -> None:
         while (event := self._waiting.get()) is not None:
@@ -89,11 +91,11 @@ class Webhook:
                 return None
         except urllib.error.HTTPError as error:
             with error:
-                return f"{self._url} answered {error.code}"
+                return f"{self._place} answered {error.code}"
         except OSError as error:
-            return f"{self._url} cannot be reached: {error}"
+            return f"{self._place} cannot be reached: {error}"
         except Exception as error:  # noqa: BLE001 - whatever a stranger answers must not end the thread
-            return f"{self._url} answered nonsense: {error}"
+            return f"{self._place} answered nonsense: {error}"
 
 
 def signature(secret: str, body: bytes) -> str:

@@ -13,4 +13,4 @@ WORK = Work(
     metrics=("latency_ms", "throughput_per_s", "first_ms", "load_ms"),
     command="dyno run tiny-bert --on webgpu --quick",
 )
-MEMBER = Page("/dashboard/browsers", page_of(WORK), nav="Browsers", place=12)
+MEMBER = Page("/dashboard/browsers", page_of(WORK), nav="Browsers", place=12, chosen=WORK.chosen)

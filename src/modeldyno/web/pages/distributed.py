@@ -13,4 +13,4 @@ WORK = Work(
     metrics=("throughput_per_s", "latency_ms", "memory_peak_mb"),
     command="dyno plan llama-7b --gpus 8 --max-memory-gb 24",
 )
-MEMBER = Page("/dashboard/distributed", page_of(WORK), nav="Distributed", place=13)
+MEMBER = Page("/dashboard/distributed", page_of(WORK), nav="Distributed", place=13, chosen=WORK.chosen)

@@ -14,7 +14,8 @@ from modeldyno.web.shown import address, age
 
 MODES = ("speed", "compatibility", "freshness")
 LEGENDS = {
-    "speed": "least time per item of the newest results, in ms; darker is slower, for each model on its own",
+    "speed": "least time per item of inference, over all batch sizes and shapes, of the newest results, in ms; "
+    "darker is slower, for each model on its own",
     "compatibility": "how the newest results ended",
     "freshness": "how long ago it was measured last; darker is older",
 }
@@ -36,6 +37,8 @@ def make(ask: Ask) -> Sheet:
     cells = {(row["model"], row["platform"]): row for row in found}
     names = [*PLATFORMS.names(), *sorted({row["platform"] for row in found} - set(PLATFORMS.names()))]
     thought = ask.house.thinker.now
+    explained = {(one.series_id, one.record_id) for one in ask.house.acknowledgements.all()}
+    regressions = [one for one in thought.regressions if (one.series_id, one.record_id) not in explained]
     return Sheet(
         "Overview",
         {
@@ -54,8 +57,9 @@ def make(ask: Ask) -> Sheet:
             "matrix": [{"model": model, "cells": _cells(model, names, cells, show)} for model in some],
             "runs": ask.snapshot.runs(RUNS),
             "thought": thought.version is not None,
-            "regressions": list(thought.regressions[:REGRESSIONS]),
-            "more_regressions": max(0, len(thought.regressions) - REGRESSIONS),
+            "regressions": regressions[:REGRESSIONS],
+            "more_regressions": max(0, len(regressions) - REGRESSIONS),
+            "explained": len(thought.regressions) - len(regressions),
             "series": thought.series,
             "next": list(thought.next),
             "why_no_next": (thought.why_no_next or "").capitalize(),

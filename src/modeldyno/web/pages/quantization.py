@@ -13,4 +13,4 @@ WORK = Work(
     metrics=("latency_ms", "throughput_per_s", "memory_peak_mb", "error_rel_l2"),
     command="dyno run tiny-bert --on cpu --runtime onnxruntime --precision int8 --quick",
 )
-MEMBER = Page("/dashboard/quantization", page_of(WORK), nav="Quantization", place=14)
+MEMBER = Page("/dashboard/quantization", page_of(WORK), nav="Quantization", place=14, chosen=WORK.chosen)

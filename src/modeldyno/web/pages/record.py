@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC
 from typing import Any
 
 from modeldyno.analysis.explain import what_helps
@@ -117,18 +118,18 @@ def _plain(value: Any) -> str:
 
 
 def _history(rows: Sequence[dict[str, Any]], current: str) -> Any:
-    """The records of the series, this one marked."""
+    """The records of the series, this one marked; the line goes through real ones, or all where none is."""
     known = [row for row in rows if row["latency_ms"] is not None and math.isfinite(row["latency_ms"])]
     if len(known) < 2:
         return None
     dots = [
         charts.Dot(
-            row["started_at"].timestamp(),
+            _seconds(row),
             row["latency_ms"],
             f"{row['started_at']:%Y-%m-%d %H:%M}: {format_value('latency_ms', row['latency_ms'])}",
             row["latency_ms_low"],
             row["latency_ms_high"],
-            "point here" if row["record_id"] == current else "point",
+            "point here" if row["record_id"] == current else "point" if _is_real(row) else "point made",
             f"/dashboard/records/{row['record_id']}",
         )
         for row in known
@@ -136,7 +137,18 @@ def _history(rows: Sequence[dict[str, Any]], current: str) -> Any:
     at = charts.Plane(
         charts.reach(dot.x for dot in dots), charts.reach(dot.y for dot in dots), 190, times=True, y_title="ms"
     )
-    return charts.plane(at, dots, "The same case over time", [sorted((dot.x, dot.y) for dot in dots)])
+    line = [row for row in known if _is_real(row)] or known
+    joined = sorted((_seconds(row), row["latency_ms"]) for row in line)
+    return charts.plane(at, dots, "The same case over time", [joined])
+
+
+def _is_real(row: Mapping[str, Any]) -> bool:
+    return Provenance(row["provenance"]).is_real
+
+
+def _seconds(row: Mapping[str, Any]) -> float:
+    """Moments of the snapshot are in UTC without saying so."""
+    return float(row["started_at"].replace(tzinfo=UTC).timestamp())
 
 
 MEMBER = Page("/dashboard/records/{record_id}", make)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from modeldyno.core.types import Provenance, Status
 from modeldyno.store.query import Filter
 from modeldyno.store.snapshot import Order
+from modeldyno.web.pages._lists import BAD, EXPORTED, MOST, Later
 from modeldyno.web.sheet import Ask, NotThere, Page, Sheet
-
-MOST = 100
 
 
 def make(ask: Ask) -> Sheet:
@@ -14,17 +14,20 @@ def make(ask: Ask) -> Sheet:
     found = ask.snapshot.runs(1, run_id=run_id)
     if not found:
         raise NotThere(f"There is no run {run_id[:64]}; see /dashboard/runs for all.")
-    rows = ask.snapshot.results(Filter(run_id=(run_id,)), Order("started_at", False), MOST)
+    good, bad = Filter(run_id=(run_id,), status=(Status.OK,)), Filter(run_id=(run_id,), status=BAD)
     before = ask.snapshot.runs(1, before=run_id)
     return Sheet(
         f"Run {run_id[-8:]}",
         {
             "run": found[0],
-            "rows": [row for row in rows if row["status"] == "ok"],
-            "problems": [row for row in rows if row["status"] != "ok"],
+            "rows": ask.snapshot.results(good, Order(), MOST),
+            "rows_of": ask.snapshot.count(good),
+            "problems": ask.snapshot.results(bad, Order(), MOST),
+            "problems_of": ask.snapshot.count(bad),
+            "provenances": [each.value for each in Provenance],
             "before": before[0]["run_id"] if before else None,
         },
-        rows,
+        Later(lambda: ask.snapshot.results(Filter(run_id=(run_id,)), Order("started_at", False), EXPORTED)),
     )
 
 

@@ -13,4 +13,4 @@ WORK = Work(
     metrics=("throughput_per_s", "latency_ms", "tokens_per_s", "mfu", "loss", "validation_loss", "memory_peak_mb"),
     command="dyno run tiny-bert --workload training --on cpu --quick",
 )
-MEMBER = Page("/dashboard/training", page_of(WORK), nav="Training", place=11)
+MEMBER = Page("/dashboard/training", page_of(WORK), nav="Training", place=11, chosen=WORK.chosen)

@@ -35,8 +35,13 @@ if (job && job.dataset.over === "no") {
   const events = new EventSource(`/api/v1/jobs/${encodeURIComponent(job.dataset.job)}/events?after=${job.dataset.after}`);
   const on = (kind, react) => events.addEventListener(kind, (event) => react(JSON.parse(event.data).data));
   on("started", () => setState("running"));
+  on("plan", () => { document.getElementById("note").textContent = "Preparing the models; results follow."; });
+  const log = window.setInterval(async () => {
+    const answer = await fetch(`/api/v1/jobs/${encodeURIComponent(job.dataset.job)}/log`);
+    if (answer.ok) document.getElementById("log").textContent = await answer.text();
+  }, 2000);
   on("note", (data) => { document.getElementById("note").textContent = `${data.case ?? ""} ${data.text ?? ""}`; });
   on("record", addRecord);
   on("stopping", () => { document.getElementById("note").textContent = "Stopping; what was measured is kept."; });
-  on("end", (data) => { setState(data.state); events.close(); window.setTimeout(() => window.location.reload(), 600); });
+  on("end", (data) => { setState(data.state); events.close(); window.clearInterval(log); window.setTimeout(() => window.location.reload(), 600); });
 }
