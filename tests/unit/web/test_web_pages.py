@@ -25,7 +25,7 @@ from modeldyno.web.house import House
 from modeldyno.web.jobs import journal
 from modeldyno.web.jobs.messages import Alarmed, Noted, Recorded
 from modeldyno.web.jobs.order import read_order
-from modeldyno.web.jobs.types import AlertKind
+from modeldyno.web.jobs.types import AlertKind, Event, State
 from modeldyno.web.pages import record as record_page
 from modeldyno.web.pages._lists import MOST, PROBLEMS
 from modeldyno.web.settings import Settings
@@ -117,6 +117,22 @@ def test_a_result_that_does_not_count_gets_no_verdict(made: Make) -> None:
     new = [result(50, 14.0, provenance="simulated"), result(51, None, status="failed", reason="no")]
     before = job_page(made([*history, *new]), new)
     assert {one["text"] for one in before.values()} == {"its history"}
+
+
+def test_a_job_that_ends_while_its_page_is_made_is_over_there(made: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the page would wait for an end that it has seen already."""
+    house = made([])
+    job = house.queue.submit(read_order({"blocks": [{"model": "tiny-vit", "on": "cpu"}]}), "ann")
+    journal.claim(house.queue, job.job_id)
+    events = house.queue.events
+
+    def events_of_one_that_ends(job_id: str, after: int = 0, limit: int = 1000) -> list[Event]:
+        if not house.queue.get(job_id).state.is_over:
+            journal.finish(house.queue, job_id, State.CANCELLED, None)
+        return events(job_id, after, limit)
+
+    monkeypatch.setattr(house.queue, "events", events_of_one_that_ends)
+    assert page(house, "job", job_id=job.job_id).data["job"].state is State.CANCELLED
 
 
 def test_a_large_job_is_shown_whole(made: Make) -> None:

@@ -43,8 +43,9 @@ class _Told:
 
 
 def make(ask: Ask) -> Sheet:
-    job = ask.house.queue.get(ask.places["job_id"])
-    told = _told(ask.house.queue, job.job_id)
+    queue, job_id = ask.house.queue, ask.places["job_id"]
+    told = _told(queue, job_id)
+    job = queue.get(job_id)  # after its events: an end that comes between the two is told to the page as it happens
     before = _before(ask.snapshot, [str(record.get("record_id")) for record in told.records])
     return Sheet(
         job.title,
@@ -54,7 +55,7 @@ def make(ask: Ask) -> Sheet:
             "records": [{**record, "before": before.get(str(record.get("record_id")))} for record in told.records],
             "notes": [told.note] if told.note else [],
             "warnings": told.warnings,
-            "log": ask.house.queue.log(job.job_id).read()[-LOG:],
+            "log": queue.log(job_id).read()[-LOG:],
         },
         told.records,
     )
