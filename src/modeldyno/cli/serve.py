@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,6 +39,7 @@ def serve(
     given = {"host": host, "port": port, "jobs": jobs, "log": log, "store": Path(store) if store else None}
     settings = read(config, given)
     listener = _listener(settings)
+    gc.disable()  # what is made now stays: to look for garbage in it would take a tenth of the start
     shelf = Shelf(Store(settings.store), print_warning)  # reads the store while the rest is imported
     try:
         import uvicorn
@@ -46,6 +48,8 @@ def serve(
     except ImportError as error:
         raise JobError(f"The server needs {error.name}; install it with: pip install 'modeldyno[server]'") from None
     app = create_app(settings, shelf)
+    gc.freeze()
+    gc.enable()
     house: House = app.state.house
     _log(settings)
     house.start()  # what keeps it from starting is told before anyone is invited

@@ -65,7 +65,7 @@ def make(ask: Ask) -> Sheet:
             "next": page[-1]["record_id"] if len(rows) > ROWS else None,
             "metric": metric,
             "metrics": VALUES,
-            "_chart": _chart(ask, wanted, metric, newest),
+            "_chart": _chart(ask, metric, newest),
         },
         _export(ask, wanted, order, newest) if ask.one("export") else page,
     )
@@ -85,11 +85,11 @@ def _export(ask: Ask, wanted: Filter, order: Order, newest: bool) -> list[dict[s
     return ask.snapshot.results(wanted, order, EXPORTED, None, newest)
 
 
-def _chart(ask: Ask, wanted: Filter, metric: str, newest: bool) -> Any:
-    """The best of what is chosen, by the metric."""
+def _chart(ask: Ask, metric: str, newest: bool) -> Any:
+    """The best of what is chosen, by the metric; of models at inference, unless other work is asked for."""
     best_first = Order(metric, METRICS[metric].direction.value == "more")
-    ok = chosen({**ask.query, "status": ["ok"]})
-    rows = ask.snapshot.results(ok if not wanted.status else wanted, best_first, CHARTED, None, newest)
+    shown = chosen({"status": ["ok"], "workload": ["inference"], **ask.query})
+    rows = ask.snapshot.results(shown, best_first, CHARTED, None, newest)
     return charts.bars(bars(rows, metric), f"The {len(rows)} best results by {metric}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from modeldyno.core.metrics import format_value
+from modeldyno.core.metrics import format_value, significant
 from modeldyno.platforms import PLATFORMS
 from modeldyno.web import charts
 from modeldyno.web.sheet import Ask, Page, Sheet
@@ -99,7 +99,7 @@ def _cell(cell: Mapping[str, Any], show: str, reach: tuple[float, float]) -> dic
 def _speed(cell: Mapping[str, Any], reach: tuple[float, float]) -> tuple[str, str]:
     if cell["best_ms"] is None:
         return _worst(cell), _worst(cell)
-    return f"{cell['best_ms']:.3g}", charts.heat(cell["best_ms"], reach)
+    return significant(cell["best_ms"], 3), charts.heat(cell["best_ms"], reach)
 
 
 def _worst(cell: Mapping[str, Any]) -> str:
