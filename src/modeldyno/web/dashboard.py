@@ -101,7 +101,7 @@ def _route(
             body = await made(lambda: make(house.now))
         else:
             asked = (ending, request.url.path, request.url.query)
-            key = (*asked, person.name, person.role, person.csrf, house.mood())
+            key = (*asked, person.name, person.role, person.csrf, house.mood(page.moody))
             body = house.shelf.found(key) or await made(lambda: house.shelf.kept(key, make))
         return body.reply(request)
 

@@ -115,9 +115,10 @@ class House:
     def devices(self) -> tuple[Device, ...]:
         return tuple(device for probe in self.probes for device in probe.devices)
 
-    def mood(self) -> tuple[Any, ...]:
-        """What pages tell beside the snapshot; while it stays the same, so do they."""
-        return self.thinker.now.version, self.acknowledgements.changes, self.alerted, int(time.time() / _STALE_S)
+    def mood(self, whole: bool) -> tuple[Any, ...]:
+        """What pages tell beside the snapshot; while it stays the same, so do they. Most tell only how long ago."""
+        beside = (self.thinker.now.version, self.acknowledgements.changes, self.alerted) if whole else ()
+        return *beside, int(time.time() / _STALE_S)
 
     def open_alerts(self) -> list[Alert]:
         return self.queue.alerts(unseen=True, limit=5)

@@ -83,6 +83,8 @@ class Page:
     """In the menu."""
     chosen: Filter | None = None
     """Results without which it is not in the menu."""
+    moody: bool = False
+    """Whether it tells of regressions, acknowledgements or alerts, which come and go beside the snapshot."""
     live: bool = False
     """Whether it tells more than the snapshot does, so that it is made anew each time."""
 

@@ -116,4 +116,4 @@ def _freshness(cell: Mapping[str, Any], _: tuple[float, float]) -> tuple[str, st
 
 
 _SHOWN = {"speed": _speed, "compatibility": _compatibility, "freshness": _freshness}
-MEMBER = Page("/dashboard", make, nav="Overview", place=0)
+MEMBER = Page("/dashboard", make, nav="Overview", place=0, moody=True)

@@ -99,4 +99,4 @@ def _chart(advice: Advice) -> Any:
     return charts.bars(bars, f"Candidates by {goal.value}")
 
 
-MEMBER = Page("/dashboard/recommend", make, nav="Recommend", place=7)
+MEMBER = Page("/dashboard/recommend", make, nav="Recommend", place=7, moody=True)

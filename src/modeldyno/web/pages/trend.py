@@ -135,4 +135,4 @@ def _mark_kind(step: Step) -> str:
     return "change environment" if step.environment else "change alarm" if step.is_alarm else "change"
 
 
-MEMBER = Page("/dashboard/trends/{series_id}", make)
+MEMBER = Page("/dashboard/trends/{series_id}", make, moody=True)

@@ -33,4 +33,4 @@ def make(ask: Ask) -> Sheet:
     )
 
 
-MEMBER = Page("/dashboard/trends", make, nav="Trends", place=6)
+MEMBER = Page("/dashboard/trends", make, nav="Trends", place=6, moody=True)
