@@ -37,6 +37,7 @@ FAULTS = "fault-segfault,fault-none,fault-kill,fault-memory,fault-raise"
         (["run", "--resume"], "No interrupted run"),
         (["show"], "There is no store"),
         (["show", "all", "--batch", "one"], "--batch one is no batch size"),
+        (["show", "--store", "http://127.0.0.1:8000"], "only dyno run sends to"),
         (["models", "show", "nonsense"], "Unknown model"),
         (["models", "list", "--family", "text"], "text_generation"),
         (["detect", "--on", "tpu"], "known: cpu, cuda"),

@@ -49,7 +49,10 @@ class Store:
     @classmethod
     def at(cls, option: str | None) -> Store:
         """The store the user named, else `DYNO_STORE`, else the one in the working directory."""
-        return cls(Path(option or os.environ.get("DYNO_STORE") or DEFAULT))
+        named = option or os.environ.get("DYNO_STORE") or DEFAULT
+        if named.startswith(("http://", "https://")):
+            raise InputError(f"{named} is a server, which only dyno run sends to; give the path of a store here.")
+        return cls(Path(named))
 
     def writer(self, run: Run) -> SpoolWriter:
         """Opens the spool of a run before anything is measured, so that a bad path shows at once."""
