@@ -11,6 +11,11 @@ def baseline() -> str:
     return next(platform.name for platform in PLATFORMS.all() if getattr(platform, "baseline", False))
 
 
+def in_browsers() -> tuple[str, ...]:
+    """The platforms that a page in a browser offers."""
+    return tuple(platform.name for platform in PLATFORMS.all() if getattr(platform, "in_browser", False))
+
+
 UNKNOWN_COLOUR = "#9C8B6E"
 
 

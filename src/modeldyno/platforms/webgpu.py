@@ -10,6 +10,7 @@ from modeldyno.platforms._probed_only import ProbedOnly
 
 class WebgpuPlatform(ProbedOnly):
     name = "webgpu"
+    in_browser = True
     colour = "#38BAFA"
     runtimes = ("ort-web",)
 

@@ -8,6 +8,7 @@ from modeldyno.platforms._probed_only import ProbedOnly
 
 class WebnnPlatform(ProbedOnly):
     name = "webnn"
+    in_browser = True
     colour = "#7D4193"
     runtimes = ("ort-web",)
 

@@ -4,9 +4,7 @@ The file itself is open only while it is copied, so that runs and commands can w
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,12 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import psutil
-
 from modeldyno.core.errors import InputError, UnknownName
 from modeldyno.core.metrics import METRICS
 from modeldyno.core.types import Provenance, Record
 from modeldyno.store.ask import quoted
+from modeldyno.store.copies import copy_into, new_folder
 from modeldyno.store.database import connect, sql_text
 from modeldyno.store.query import Filter
 from modeldyno.store.read import read_records_at
@@ -74,7 +71,6 @@ RECENT = 20
 """Times the rows that are wanted: so far back they are looked for first."""
 MOST_ROWS = 1000
 _GOOD = "r.status = 'ok' AND r.workload = 'inference'"
-_PREFIX = "dyno-snapshot-"
 Row = dict[str, Any]
 
 
@@ -159,11 +155,10 @@ class Snapshot:
         if not store.path.exists():
             with connect(store.path, write=True):
                 pass
-        _sweep()
-        folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
+        folder = new_folder()
         connection = duckdb.connect(":memory:")
         try:
-            copy = _copied(store, folder)
+            copy = copy_into(folder, store)
             connection.execute(f"SET late_materialization_max_rows = {2 * MOST_ROWS}")
             connection.execute(f"ATTACH {quoted(copy)} AS store (READ_ONLY)")
             connection.execute(_filled(sql_text("snapshot.sql")))
@@ -364,23 +359,6 @@ def _where(chosen: Filter, device_id: str | None = None) -> tuple[str, list[obje
 def _by_facets(chosen: Filter) -> bool:
     """Whether the results are chosen by nothing but facets, so that counts of what is alike tell them."""
     return chosen == replace(chosen, since=None, until=None, run_id=(), record_id=(), series_id=())
-
-
-def _copied(store: Store, folder: Path) -> Path:
-    copy = folder / "store.duckdb"
-    with connect(store.path, write=False):  # migrates an older store, and keeps writers away
-        for ending in ("", ".wal"):
-            if (original := store.path.with_name(store.path.name + ending)).exists():
-                shutil.copyfile(original, copy.with_name(copy.name + ending))
-    return copy
-
-
-def _sweep() -> None:
-    """Removes what processes left behind that were killed."""
-    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        process = left.name.removeprefix(_PREFIX).partition("-")[0]
-        if process.isdecimal() and not psutil.pid_exists(int(process)):
-            shutil.rmtree(left, ignore_errors=True)
 
 
 def _let_go(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:

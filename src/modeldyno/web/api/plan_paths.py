@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from modeldyno.core.elsewhere import TestResult
 from modeldyno.core.types import Status
+from modeldyno.platforms import in_browsers
 from modeldyno.store.query import Filter
 from modeldyno.store.snapshot import Order, Snapshot
 from modeldyno.web.access.guard import Guard
@@ -22,8 +23,6 @@ from modeldyno.web.api.models import all_models
 from modeldyno.web.house import House
 
 Row = dict[str, Any]
-_BROWSERS = ("webnn", "webgpu")
-"""Platforms inside of a browser, as the view web_platform_results has them."""
 
 
 def routes(house: House, guard: Guard) -> APIRouter:
@@ -49,7 +48,7 @@ def routes(house: House, guard: Guard) -> APIRouter:
 
     of_results("/api/performance", "As the table `performance_results`.", _performance, Filter(status=(Status.OK,)))
     of_results("/api/compatibility", "As the table `hardware_compatibility`.", _compatible, Filter())
-    of_results("/api/web-platform", "As the table `web_platform_results`.", _web, Filter(platform=_BROWSERS))
+    of_results("/api/web-platform", "As the table `web_platform_results`.", _web, Filter(platform=in_browsers()))
 
     @router.get("/api/tests", responses=listed)
     async def plan_tests(request: Request, limit: Limit = USUAL_ROWS) -> Response:

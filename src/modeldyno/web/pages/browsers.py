@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from modeldyno.platforms import in_browsers
 from modeldyno.store.query import Filter
 from modeldyno.web.sheet import Page
 from modeldyno.web.work import Work, page_of
@@ -9,7 +10,7 @@ from modeldyno.web.work import Work, page_of
 WORK = Work(
     title="Browsers",
     about="Models inside of a browser: WebGPU and WebNN.",
-    chosen=Filter(platform=("webgpu", "webnn")),
+    chosen=Filter(platform=in_browsers()),
     metrics=("latency_ms", "throughput_per_s", "first_ms", "load_ms"),
     command="dyno run tiny-bert --on webgpu --quick",
 )

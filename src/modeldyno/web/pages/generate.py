@@ -8,7 +8,7 @@ from modeldyno.advise.generate import KINDS, Generated, Wanted, generate
 from modeldyno.ci.workflow import Workflow
 from modeldyno.core.types import Precision
 from modeldyno.models import catalogue
-from modeldyno.platforms import PLATFORMS
+from modeldyno.platforms import PLATFORMS, baseline
 from modeldyno.web.jobs.order import check_model
 from modeldyno.web.sheet import Ask, Page, Sheet
 from modeldyno.workloads import WORKLOADS
@@ -25,7 +25,7 @@ def make(ask: Ask) -> Sheet:
             "kinds": ALL,
             "kind": kind,
             "model": model,
-            "on": ask.choice("on", PLATFORMS.names(), "cpu"),
+            "on": _platform(ask),
             "platforms": PLATFORMS.names(),
             "models": sorted({entry.name for entry in catalogue()}),
             "workloads": [name for name in WORKLOADS.names() if name != "hardware"],
@@ -34,9 +34,9 @@ def make(ask: Ask) -> Sheet:
             "precision": ask.one("precision", "fp32"),
             "batch": ask.number("batch", 1, 65_536),
             "runtime": ask.one("runtime"),
-            "runtimes": PLATFORMS.get(ask.choice("on", PLATFORMS.names(), "cpu")).runtimes,
+            "runtimes": PLATFORMS.get(_platform(ask)).runtimes,
             "made": made,
-            "is_here": any(probe.present for probe in ask.house.probes if probe.platform == ask.one("on", "cpu")),
+            "is_here": any(probe.present for probe in ask.house.probes if probe.platform == _platform(ask)),
         },
         [{"name": made.name, "text": made.text}] if made else [],
     )
@@ -52,8 +52,12 @@ def generated(ask: Ask, kind: str) -> Generated:
 def wanted(ask: Ask) -> Wanted:
     check_model(ask.one("model"))
     given: dict[str, Any] = {"runtime": ask.one("runtime") or None, "precision": ask.one("precision", "fp32")}
-    platform, workload = ask.choice("on", PLATFORMS.names(), "cpu"), ask.one("workload", "inference")
+    platform, workload = _platform(ask), ask.one("workload", "inference")
     return Wanted(ask.one("model"), platform, workload, batch=ask.number("batch", 1, 65_536), **given)
+
+
+def _platform(ask: Ask) -> str:
+    return ask.choice("on", PLATFORMS.names(), baseline())
 
 
 MEMBER = Page("/dashboard/generate", make, nav="Generate", place=10)
